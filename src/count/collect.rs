@@ -7,9 +7,9 @@ use super::frequencies::Frequencies;
 use super::log::SlotLog;
 use super::oversized::Oversized;
 use super::partition::Partition;
-use super::places::{ByteNumbers, SORTED_AT_ONCE, Span, sort, sort_by_place};
+use super::places::{ByteNumbers, ReservedPlaces, SORTED_AT_ONCE, sort, sort_by_place};
 use super::slot::CountSlot;
-use super::spill::{Section, SpillFile};
+use super::spill::{SortedSlots, SpillFile};
 use crate::control::Control;
 use crate::error::Result;
 use crate::memory;
@@ -36,7 +36,7 @@ pub(super) struct ResultOptions {
 pub(super) fn collect(
     partitions: Vec<Partition>,
     spill: Option<SpillFile>,
-    spans: Vec<Span>,
+    spans: Vec<ReservedPlaces>,
     wanted: ResultOptions,
     control: &Control,
 ) -> Result<std::result::Result<PretokenCounts, Oversized>> {
@@ -83,17 +83,28 @@ pub(super) fn collect(
     if is_spilled {
         memory::release_freed();
     }
-    let mut end = 0;
-    if wanted.by_bytes {
-        sort(&mut slots, &|left, right| left.pretoken(&long).cmp(right.pretoken(&long)), control)?;
-        (1..).zip(&mut slots).for_each(|(rank, slot)| slot.first = rank);
-    } else {
-        sort_by_place(&mut slots, control)?;
-        let numbers = ByteNumbers::new(&spans);
-        slots.iter_mut().for_each(|slot| slot.first = numbers.of(slot.first));
-        end = spans.iter().map(|span| span.len).sum();
-    }
+    let end = number(&mut slots, &long, &spans, wanted.by_bytes, control)?;
     PretokenCounts::from_slots(slots, long, end).map(Ok)
+}
+
+/// Sorts and numbers slots by their places, or by their bytes if places have no meaning; returns the place
+/// behind the last one.
+fn number(
+    slots: &mut [CountSlot],
+    long: &[u8],
+    spans: &[ReservedPlaces],
+    by_bytes: bool,
+    control: &Control,
+) -> Result<u64> {
+    if by_bytes {
+        sort(slots, &|left, right| left.pretoken(long).cmp(right.pretoken(long)), control)?;
+        (1..).zip(slots).for_each(|(rank, slot)| slot.first = rank);
+        return Ok(0);
+    }
+    sort_by_place(slots, control)?;
+    let numbers = ByteNumbers::new(spans);
+    slots.iter_mut().for_each(|slot| slot.first = numbers.of(slot.first));
+    Ok(spans.iter().map(|span| span.len).sum())
 }
 
 /// Collects the slots of the result, in any order, and the bytes of long pretokens. Watches the memory of
@@ -102,7 +113,7 @@ struct SlotCollector {
     wanted: ResultOptions,
     parts: Lock<(Vec<CountSlot>, Vec<u8>)>,
     /// The sections of each partition, from which they can be merged again.
-    sections: Lock<Vec<Vec<Section>>>,
+    sections: Lock<Vec<Vec<SortedSlots>>>,
     /// Bytes of memory of the result.
     used: AtomicU64,
     /// The sum of all counts.

@@ -4,7 +4,7 @@ use super::collect::{ResultOptions, collect};
 use super::counts::{MAX_COUNT, PretokenCounts};
 use super::options::CountOptions;
 use super::oversized::Oversized;
-use super::places::Span;
+use super::places::ReservedPlaces;
 use super::slot::CountSlot;
 use super::spill::SpillFile;
 use super::worker::{SharedCounts, Worker};
@@ -27,7 +27,7 @@ pub struct Counting {
     pub(super) separator: Option<Box<Separator>>,
     pub(super) options: CountOptions,
     pub(super) shared: SharedCounts,
-    pub(super) spans: Lock<Vec<Span>>,
+    pub(super) spans: Lock<Vec<ReservedPlaces>>,
     /// The place that the next document begins at.
     pub(super) place: u64,
     /// The sum of the counts of [`Counting::counts`]; `None` before the first of them.
@@ -135,6 +135,6 @@ impl Counting {
 
     /// Records that `len` bytes of text were counted from the place `start` on.
     pub(super) fn span(&self, start: u64, len: u64) {
-        self.spans.lock().push(Span { start, len });
+        self.spans.lock().push(ReservedPlaces { start, len });
     }
 }

@@ -7,7 +7,7 @@ use once_cell::race::OnceBox;
 
 use super::frequencies::{Frequencies, Frequent};
 use super::log::SlotLog;
-use super::places::{Span, sort_by_place};
+use super::places::{ReservedPlaces, sort_by_place};
 use super::slot::CountSlot;
 use super::slots::Slots;
 use crate::control::{Control, PRETOKENS_PER_CHECK};
@@ -45,7 +45,7 @@ impl PretokenCounts {
     }
 
     /// Makes counts from the tables of counting; `spans` are the ranges of all places.
-    pub(super) fn from_tables(tables: Vec<(SlotLog, Vec<u8>)>, spans: &[Span]) -> Result<Self> {
+    pub(super) fn from_tables(tables: Vec<(SlotLog, Vec<u8>)>, spans: &[ReservedPlaces]) -> Result<Self> {
         Self::with_total(Slots::counted(tables, spans), spans.iter().map(|span| span.len).sum())
     }
 

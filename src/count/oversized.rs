@@ -4,9 +4,9 @@
 use std::path::Path;
 
 use super::frequencies::Frequent;
-use super::places::{ByteNumbers, Span};
+use super::places::{ByteNumbers, ReservedPlaces};
 use super::saved::Writer;
-use super::spill::{Section, SpillFile};
+use super::spill::{SortedSlots, SpillFile};
 use crate::control::Control;
 use crate::error::{Error, Result};
 
@@ -14,9 +14,9 @@ use crate::error::{Error, Result};
 #[derive(Debug)]
 pub struct Oversized {
     /// The sections of each partition.
-    pub(super) sections: Vec<Vec<Section>>,
+    pub(super) sections: Vec<Vec<SortedSlots>>,
     pub(super) spill: SpillFile,
-    pub(super) spans: Vec<Span>,
+    pub(super) spans: Vec<ReservedPlaces>,
     pub(super) frequencies: Vec<Frequent>,
     /// The sum of all counts.
     pub(super) total: u64,

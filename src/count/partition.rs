@@ -2,7 +2,7 @@
 
 use super::log::SlotLog;
 use super::slot::CountSlot;
-use super::spill::{Section, SpillFile};
+use super::spill::{SortedSlots, SpillFile};
 use crate::error::Result;
 use crate::room;
 use crate::simd;
@@ -28,13 +28,13 @@ const SLOTS_PER_PREFETCH: usize = 16;
 /// An entry of the index: the number of a slot, and the 32 bits of its hash above those that chose the
 /// partition. With these bits an index can grow without reading the slots.
 #[derive(Clone, Copy, Debug)]
-struct Entry {
+struct IndexEntry {
     hash: u32,
     at: u32,
 }
 
-impl Entry {
-    const VACANT: Entry = Entry { hash: 0, at: u32::MAX };
+impl IndexEntry {
+    const VACANT: IndexEntry = IndexEntry { hash: 0, at: u32::MAX };
 
     fn is_none(self) -> bool {
         self.at == u32::MAX
@@ -52,11 +52,11 @@ fn entry_hash(hash: u64) -> u32 {
 #[derive(Debug, Default)]
 pub(super) struct Partition {
     slots: SlotLog,
-    index: Vec<Entry>,
+    index: Vec<IndexEntry>,
     /// The arena of long pretokens.
     pub(super) long: Vec<u8>,
     /// What was written to the temporary file.
-    pub(super) sections: Vec<Section>,
+    pub(super) sections: Vec<SortedSlots>,
 }
 
 impl Partition {
@@ -143,7 +143,7 @@ impl Partition {
             self.grow()?;
         }
         self.slots.push(slot.stored(slot.pretoken(arena), &mut self.long)?)?;
-        self.enter(Entry { hash: entry_hash(hash), at: self.slots.len() as u32 - 1 });
+        self.enter(IndexEntry { hash: entry_hash(hash), at: self.slots.len() as u32 - 1 });
         Ok(())
     }
 
@@ -167,7 +167,7 @@ impl Partition {
 
     /// Puts an entry into the first vacant place of its search.
     #[inline]
-    fn enter(&mut self, entry: Entry) {
+    fn enter(&mut self, entry: IndexEntry) {
         let mut place = self.first_place(entry.hash);
         while !self.index[place].is_none() {
             place = if place + 1 == self.index.len() { 0 } else { place + 1 };
@@ -190,11 +190,11 @@ impl Partition {
         let entries = if self.is_full() { self.index.len() + self.grown_len() } else { self.index.len() };
         let fits = self.long.len() + bytes <= self.long.capacity();
         let long = if fits { self.long.capacity() } else { 2 * self.long.len() + bytes };
-        self.slots.memory_with_one() + entries * size_of::<Entry>() + long
+        self.slots.memory_with_one() + entries * size_of::<IndexEntry>() + long
     }
 
     fn grow(&mut self) -> Result<()> {
-        let larger = room::filled(Entry::VACANT, self.grown_len())?;
+        let larger = room::filled(IndexEntry::VACANT, self.grown_len())?;
         for entry in std::mem::replace(&mut self.index, larger) {
             if !entry.is_none() {
                 self.enter(entry);
@@ -213,7 +213,7 @@ impl Partition {
         let sorted = slots.sorted_by(|left, right| left.order(long, right, long))?;
         self.sections.push(spill.write(sorted, long)?);
         slots.clear();
-        self.index.fill(Entry::VACANT);
+        self.index.fill(IndexEntry::VACANT);
         long.clear();
         long.shrink_to(spill.partition_bytes / 2);
         Ok(())

@@ -8,7 +8,7 @@ use crate::error::Result;
 
 /// A range of places that was reserved for a text before its length was known.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Span {
+pub(super) struct ReservedPlaces {
     pub(super) start: u64,
     /// Bytes of text that were counted from `start` on.
     pub(super) len: u64,
@@ -23,7 +23,7 @@ pub(super) struct ByteNumbers {
 }
 
 impl ByteNumbers {
-    pub(super) fn new(spans: &[Span]) -> Self {
+    pub(super) fn new(spans: &[ReservedPlaces]) -> Self {
         let mut starts: Vec<_> = spans.iter().map(|span| (span.start, span.len)).collect();
         starts.sort_unstable();
         let mut end = 0;

@@ -8,7 +8,7 @@ use std::ops::Range;
 use once_cell::race::OnceBox;
 
 use super::log::SlotLog;
-use super::places::{ByteNumbers, Span};
+use super::places::{ByteNumbers, ReservedPlaces};
 use super::slot::CountSlot;
 use crate::error::Result;
 use crate::memory;
@@ -19,7 +19,7 @@ use crate::simd;
 pub(super) type SlotOf<'s> = (&'s CountSlot, &'s [u8]);
 
 /// The number of a block, and an index in it.
-type Place = (u32, u32);
+type SlotPlace = (u32, u32);
 
 /// The slots of a result.
 #[derive(Debug, Default)]
@@ -34,7 +34,7 @@ pub(super) struct Slots {
     numbers: ByteNumbers,
     end: u64,
     /// All slots of tables in the order of first occurrence, sorted when it is first asked for.
-    order: OnceBox<Vec<Place>>,
+    order: OnceBox<Vec<SlotPlace>>,
 }
 
 /// Ranges of places that [`Slots::in_ranges`] keeps in order; within one, slots come in any order. No order
@@ -53,7 +53,7 @@ impl Slots {
     }
 
     /// The slots of tables, whose places are in `spans`.
-    pub(super) fn counted(tables: Vec<(SlotLog, Vec<u8>)>, spans: &[Span]) -> Self {
+    pub(super) fn counted(tables: Vec<(SlotLog, Vec<u8>)>, spans: &[ReservedPlaces]) -> Self {
         let len = tables.iter().map(|(log, _)| log.len()).sum();
         let end = spans.iter().map(|span| span.start.saturating_add(span.len)).max().unwrap_or(0);
         let (mut blocks, mut arenas) = (Vec::new(), Vec::new());
@@ -78,7 +78,7 @@ impl Slots {
         self.numbers.of(slot.first)
     }
 
-    fn at(&self, (block, at): Place) -> SlotOf<'_> {
+    fn at(&self, (block, at): SlotPlace) -> SlotOf<'_> {
         let (slots, arena) = &self.blocks[block as usize];
         (&slots[at as usize], &self.arenas[*arena as usize])
     }
@@ -91,7 +91,7 @@ impl Slots {
             .flat_map(move |(slots, number)| slots.iter().map(move |slot| (slot, arena(*number))))
     }
 
-    fn places(&self) -> impl Iterator<Item = (Place, &CountSlot)> {
+    fn places(&self) -> impl Iterator<Item = (SlotPlace, &CountSlot)> {
         let blocks = (0..).zip(&self.blocks);
         blocks.flat_map(|(block, (slots, _))| (0..).zip(slots).map(move |(at, slot)| ((block, at), slot)))
     }
@@ -108,7 +108,7 @@ impl Slots {
     }
 
     /// The order of tables; nothing for a list.
-    fn order(&self) -> &[Place] {
+    fn order(&self) -> &[SlotPlace] {
         if self.is_list {
             return &[];
         }
@@ -126,12 +126,12 @@ impl Slots {
     /// Fails if there is not enough memory to sort the slots now.
     pub(super) fn check_memory_for_order(&self) -> Result<()> {
         let is_known = self.is_list || self.order.get().is_some();
-        if is_known { Ok(()) } else { room::check_available(self.len * size_of::<Place>()) }
+        if is_known { Ok(()) } else { room::check_available(self.len * size_of::<SlotPlace>()) }
     }
 
     /// Writes the places of all slots to `places`, sorted by ranges of first occurrence, and returns the end
     /// of each range.
-    fn in_ranges(&self, mut places: Vec<Place>) -> (Vec<Place>, Vec<usize>) {
+    fn in_ranges(&self, mut places: Vec<SlotPlace>) -> (Vec<SlotPlace>, Vec<usize>) {
         let width = self.end / PLACE_RANGES + 1;
         let range = |slot: &CountSlot| (slot.first / width).min(PLACE_RANGES - 1) as usize;
         let mut next = vec![0; PLACE_RANGES as usize + 1];

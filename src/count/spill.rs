@@ -17,7 +17,7 @@ use crate::workers::Lock;
 
 /// Sorted slots in the file.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Section {
+pub(super) struct SortedSlots {
     /// The number of slots.
     pub(super) slots: usize,
     stretches: Vec<(u64, u64)>,
@@ -69,7 +69,7 @@ impl SpillFile {
         &self,
         slots: impl Iterator<Item = &'a CountSlot>,
         long: &[u8],
-    ) -> Result<Section> {
+    ) -> Result<SortedSlots> {
         self.count.fetch_add(1, Relaxed);
         let bytes = slots.size_hint().0.saturating_mul(size_of::<CountSlot>()).saturating_add(long.len());
         let mut writer = SectionWriter::new(self, bytes);
@@ -83,7 +83,7 @@ impl SpillFile {
     /// in order.
     pub(super) fn merge(
         &self,
-        mut sections: Vec<Section>,
+        mut sections: Vec<SortedSlots>,
         control: &Control,
         take: impl FnMut(&CountSlot, &[u8]) -> Result<()>,
     ) -> Result<()> {
@@ -100,7 +100,7 @@ impl SpillFile {
     /// Merges sections, all of them at once.
     fn merge_few(
         &self,
-        sections: &[Section],
+        sections: &[SortedSlots],
         control: &Control,
         mut take: impl FnMut(&CountSlot, &[u8]) -> Result<()>,
     ) -> Result<()> {
@@ -150,7 +150,7 @@ impl SpillFile {
 /// Writes the slots of a section.
 struct SectionWriter<'s> {
     spill: &'s SpillFile,
-    section: Section,
+    section: SortedSlots,
     buffer: Vec<u8>,
 }
 
@@ -159,7 +159,7 @@ impl<'s> SectionWriter<'s> {
     fn new(spill: &'s SpillFile, bytes: usize) -> Self {
         SectionWriter {
             spill,
-            section: Section::default(),
+            section: SortedSlots::default(),
             buffer: Vec::with_capacity(bytes.min(WRITE_BYTES)),
         }
     }
@@ -184,7 +184,7 @@ impl<'s> SectionWriter<'s> {
         Ok(())
     }
 
-    fn end(mut self) -> Result<Section> {
+    fn end(mut self) -> Result<SortedSlots> {
         self.flush()?;
         Ok(self.section)
     }
@@ -210,7 +210,7 @@ struct SectionReader {
 
 impl SectionReader {
     /// A reader at the first slot of a section; `None` for an empty section.
-    fn open(spill: &SpillFile, section: Section, window: usize) -> Result<Option<Self>> {
+    fn open(spill: &SpillFile, section: SortedSlots, window: usize) -> Result<Option<Self>> {
         let Some(file) = spill.written.lock().file.clone() else { return Ok(None) };
         let mut reader = SectionReader {
             file,

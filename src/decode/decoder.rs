@@ -2,17 +2,17 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::stages::{Part, Stage, StageState};
+use super::stages::{DecodeStage, StageState, TokenPart};
 use crate::error::{Error, Result};
 use crate::normalize::max_bytes_of;
 use crate::room;
 
 /// The stages of a decoder, one after the other. The text of a file without a decoder is that of
-/// [`Stage::Spaced`].
+/// [`DecodeStage::Spaced`].
 #[derive(Clone)]
 pub struct Decoder {
     /// The stages.
-    pub stages: Vec<Stage>,
+    pub stages: Vec<DecodeStage>,
 }
 
 /// The state of a [`Decoder`] between two tokens.
@@ -85,7 +85,7 @@ impl Decoder {
         let start = text.len();
         state.stages.resize_with(self.stages.len(), StageState::default);
         state.flow.taken = state.flow.taken.saturating_add(1 + token.len());
-        let part = Part { text: token, starts: true, ends: true };
+        let part = TokenPart { text: token, starts: true, ends: true };
         feed(&self.stages, &mut state.stages, part, &mut Output { text, flow: &mut state.flow })?;
         state.leave_out_shown(text, start);
         Ok(())
@@ -128,7 +128,12 @@ struct Output<'o> {
 }
 
 /// Hands a part of a token through stages; appends what comes out of the last one.
-fn feed(stages: &[Stage], states: &mut [StageState], part: Part<'_>, output: &mut Output<'_>) -> Result<()> {
+fn feed(
+    stages: &[DecodeStage],
+    states: &mut [StageState],
+    part: TokenPart<'_>,
+    output: &mut Output<'_>,
+) -> Result<()> {
     match stages.split_first().zip(states.split_first_mut()) {
         Some(((stage, behind), (own, states))) => stage.push(own, part, &mut |part| {
             output.flow.count(part.text.len())?;
@@ -145,7 +150,7 @@ mod tests {
 
     #[test]
     fn text_does_not_grow_without_limit() {
-        let quadrupled = Stage::Replace(Matcher::Literal(b"a".to_vec()), "aaaa".into());
+        let quadrupled = DecodeStage::Replace(Matcher::Literal(b"a".to_vec()), "aaaa".into());
         let decoder = Decoder { stages: vec![quadrupled; 200] };
         let error = decoder.decode(["a"].into_iter()).unwrap_err().to_string();
         assert!(error.starts_with("the decoder makes more than"), "{error}");

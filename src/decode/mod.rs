@@ -20,6 +20,6 @@ pub use alignment::{TokenRun, align, ids_in};
 pub use bytes::{DecodeStep, Stop, decode, estimate, step};
 pub use decoder::{Decoder, DecoderState, Flow};
 pub use pieces::PieceRule;
-pub use stages::{Stage, StageState};
+pub use stages::{DecodeStage, StageState};
 pub use stop::StopStrings;
 pub use text::TextDecoder;

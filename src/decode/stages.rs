@@ -1,5 +1,5 @@
 //! The stages of decoders, each of which takes tokens and passes on tokens. A token can come in parts: after
-//! [`Stage::Fuse`] and [`Stage::ByteLevel`] the whole text is one token.
+//! [`DecodeStage::Fuse`] and [`DecodeStage::ByteLevel`] the whole text is one token.
 //!
 //! The rules are those of Hugging Face's tokenizers (tokenizers/src/decoders).
 
@@ -13,7 +13,7 @@ use crate::spelling;
 
 /// A stage of a decoder.
 #[derive(Clone)]
-pub enum Stage {
+pub enum DecodeStage {
     /// Puts a space between two tokens: what is done without a decoder.
     Spaced,
     /// Joins the bytes that tokens spell; bytes that are not UTF-8 become U+FFFD.
@@ -64,7 +64,7 @@ pub enum Stage {
 
 /// A part of a token.
 #[derive(Clone, Copy)]
-pub(super) struct Part<'a> {
+pub(super) struct TokenPart<'a> {
     pub(super) text: &'a str,
     /// Whether the token starts here.
     pub(super) starts: bool,
@@ -72,9 +72,9 @@ pub(super) struct Part<'a> {
     pub(super) ends: bool,
 }
 
-impl<'a> Part<'a> {
+impl<'a> TokenPart<'a> {
     fn whole(text: &'a str) -> Self {
-        Part { text, starts: true, ends: true }
+        TokenPart { text, starts: true, ends: true }
     }
 }
 
@@ -106,29 +106,31 @@ impl StageState {
 }
 
 /// Takes the parts that a stage passes on.
-type Next<'n> = &'n mut dyn FnMut(Part<'_>) -> Result<()>;
+type Next<'n> = &'n mut dyn FnMut(TokenPart<'_>) -> Result<()>;
 
-impl Stage {
+impl DecodeStage {
     /// Adds a part of a token.
-    pub(super) fn push(&self, state: &mut StageState, part: Part<'_>, next: Next<'_>) -> Result<()> {
+    pub(super) fn push(&self, state: &mut StageState, part: TokenPart<'_>, next: Next<'_>) -> Result<()> {
         state.tokens += usize::from(part.starts);
         match self {
-            Stage::Spaced => {
+            DecodeStage::Spaced => {
                 if part.starts && state.tokens > 1 {
-                    next(Part::whole(" "))?;
+                    next(TokenPart::whole(" "))?;
                 }
                 next(part)
             }
-            Stage::Fuse => {
+            DecodeStage::Fuse => {
                 let starts = !std::mem::replace(&mut state.has_begun, true);
-                next(Part { text: part.text, starts, ends: false })
+                next(TokenPart { text: part.text, starts, ends: false })
             }
-            Stage::Metaspace { replacement, is_prefixed } => {
+            DecodeStage::Metaspace { replacement, is_prefixed } => {
                 let space = if state.tokens <= 1 && *is_prefixed { "" } else { " " };
-                next(Part { text: &part.text.replace(*replacement, space), ..part })
+                next(TokenPart { text: &part.text.replace(*replacement, space), ..part })
             }
-            Stage::Strip { character, start, stop } => strip(state, part, (*character, *start, *stop), next),
-            Stage::Replace(Matcher::Literal(old), new) => replace(state, part, old, new, next),
+            DecodeStage::Strip { character, start, stop } => {
+                strip(state, part, (*character, *start, *stop), next)
+            }
+            DecodeStage::Replace(Matcher::Literal(old), new) => replace(state, part, old, new, next),
             _ => {
                 room::push_text(&mut state.text, part.text)?;
                 if !part.ends {
@@ -143,39 +145,22 @@ impl Stage {
     /// Takes a whole token.
     fn token(&self, state: &mut StageState, token: &str, next: Next<'_>) -> Result<()> {
         match self {
-            Stage::ByteLevel => {
+            DecodeStage::ByteLevel => {
                 match spelling::unspelled(token) {
                     Some(bytes) => room::extend(&mut state.bytes, &bytes)?,
                     None => room::extend(&mut state.bytes, token.as_bytes())?,
                 }
                 settled_text(state, next)
             }
-            Stage::ByteFallback => match byte_of(token) {
+            DecodeStage::ByteFallback => match byte_of(token) {
                 Some(byte) => room::push(&mut state.bytes, byte),
                 None => {
                     fallback(state, next)?;
-                    next(Part::whole(token))
+                    next(TokenPart::whole(token))
                 }
             },
-            Stage::Pieces(rule) => match byte_of(token).filter(|_| rule.is_byte(token)) {
-                Some(byte) => {
-                    room::push(&mut state.bytes, byte)?;
-                    let settled = state.settled();
-                    let text = text_of_bytes(&state.bytes[..settled]);
-                    state.bytes.drain(..settled);
-                    state.has_begun = true;
-                    next(Part::whole(&text))
-                }
-                None => {
-                    rest_of_bytes(state, next)?;
-                    let mut at_start = !state.has_begun && state.stripped == 0;
-                    let text = rule.text_of(token, &mut at_start);
-                    state.stripped += usize::from(!at_start);
-                    state.has_begun |= !text.is_empty();
-                    next(Part::whole(&text))
-                }
-            },
-            Stage::Replace(matcher, new) => {
+            DecodeStage::Pieces(rule) => piece(rule, state, token, next),
+            DecodeStage::Replace(matcher, new) => {
                 let (mut text, mut end) = (String::new(), 0);
                 matcher.find(token.as_bytes(), &mut |range| {
                     room::push_text(&mut text, &token[end..range.start])?;
@@ -183,24 +168,24 @@ impl Stage {
                     room::push_text(&mut text, new)
                 })?;
                 room::push_text(&mut text, &token[end..])?;
-                next(Part::whole(&text))
+                next(TokenPart::whole(&text))
             }
-            Stage::Suffix(suffix) => {
+            DecodeStage::Suffix(suffix) => {
                 // Only the last token is distinguished, so each waits for the next one.
                 if let Some(before) = state.before.replace(token.to_owned()) {
-                    next(Part::whole(&before.replace(suffix.as_str(), " ")))?;
+                    next(TokenPart::whole(&before.replace(suffix.as_str(), " ")))?;
                 }
                 Ok(())
             }
-            Stage::WordPiece { prefix, cleanup } => {
+            DecodeStage::WordPiece { prefix, cleanup } => {
                 let token = match token.strip_prefix(prefix.as_str()) {
                     _ if state.tokens <= 1 => token.to_owned(),
                     Some(behind) => behind.to_owned(),
                     None => format!(" {token}"),
                 };
-                next(Part::whole(&if *cleanup { clean(&token) } else { token }))
+                next(TokenPart::whole(&if *cleanup { clean(&token) } else { token }))
             }
-            Stage::Ctc { pad, delimiter, cleanup } => {
+            DecodeStage::Ctc { pad, delimiter, cleanup } => {
                 let before = state.before.replace(token.to_owned());
                 if before.as_deref() == Some(token) {
                     return Ok(());
@@ -209,24 +194,24 @@ impl Stage {
                 if *cleanup {
                     text = clean(&text).replace(delimiter.as_str(), " ");
                 }
-                if text.is_empty() { Ok(()) } else { next(Part::whole(&text)) }
+                if text.is_empty() { Ok(()) } else { next(TokenPart::whole(&text)) }
             }
-            _ => next(Part::whole(token)),
+            _ => next(TokenPart::whole(token)),
         }
     }
 
     /// Hands on what is left at the end of the text.
     pub(super) fn finish(&self, state: &mut StageState, next: Next<'_>) -> Result<()> {
         match self {
-            Stage::Fuse => next(Part { text: "", starts: !state.has_begun, ends: true }),
-            Stage::ByteLevel => {
+            DecodeStage::Fuse => next(TokenPart { text: "", starts: !state.has_begun, ends: true }),
+            DecodeStage::ByteLevel => {
                 let text = String::from_utf8_lossy(&state.bytes).into_owned();
-                next(Part { text: &text, starts: !state.has_begun, ends: true })
+                next(TokenPart { text: &text, starts: !state.has_begun, ends: true })
             }
-            Stage::ByteFallback => fallback(state, next),
-            Stage::Pieces(_) => rest_of_bytes(state, next),
-            Stage::Suffix(suffix) => match &state.before {
-                Some(last) => next(Part::whole(&last.replace(suffix.as_str(), ""))),
+            DecodeStage::ByteFallback => fallback(state, next),
+            DecodeStage::Pieces(_) => rest_of_bytes(state, next),
+            DecodeStage::Suffix(suffix) => match &state.before {
+                Some(last) => next(TokenPart::whole(&last.replace(suffix.as_str(), ""))),
                 None => Ok(()),
             },
             _ => Ok(()),
@@ -240,13 +225,35 @@ fn settled_text(state: &mut StageState, next: Next<'_>) -> Result<()> {
     let text = String::from_utf8_lossy(&state.bytes[..settled]).into_owned();
     state.bytes.drain(..settled);
     let starts = !std::mem::replace(&mut state.has_begun, true);
-    next(Part { text: &text, starts, ends: false })
+    next(TokenPart { text: &text, starts, ends: false })
 }
 
 /// Hands on the bytes that wait, which are the beginning of a character: one U+FFFD for each.
 fn rest_of_bytes(state: &mut StageState, next: Next<'_>) -> Result<()> {
     let text = text_of_bytes(&std::mem::take(&mut state.bytes));
-    if text.is_empty() { Ok(()) } else { next(Part::whole(&text)) }
+    if text.is_empty() { Ok(()) } else { next(TokenPart::whole(&text)) }
+}
+
+/// [`DecodeStage::Pieces`] for one token.
+fn piece(rule: &PieceRule, state: &mut StageState, token: &str, next: Next<'_>) -> Result<()> {
+    match byte_of(token).filter(|_| rule.is_byte(token)) {
+        Some(byte) => {
+            room::push(&mut state.bytes, byte)?;
+            let settled = state.settled();
+            let text = text_of_bytes(&state.bytes[..settled]);
+            state.bytes.drain(..settled);
+            state.has_begun = true;
+            next(TokenPart::whole(&text))
+        }
+        None => {
+            rest_of_bytes(state, next)?;
+            let mut at_start = !state.has_begun && state.stripped == 0;
+            let text = rule.text_of(token, &mut at_start);
+            state.stripped += usize::from(!at_start);
+            state.has_begun |= !text.is_empty();
+            next(TokenPart::whole(&text))
+        }
+    }
 }
 
 /// Hands on the bytes that wait, as a token of their text, or one U+FFFD for each.
@@ -254,8 +261,8 @@ fn fallback(state: &mut StageState, next: Next<'_>) -> Result<()> {
     let bytes = std::mem::take(&mut state.bytes);
     match std::str::from_utf8(&bytes) {
         Ok("") => Ok(()),
-        Ok(text) => next(Part::whole(text)),
-        Err(_) => bytes.iter().try_for_each(|_| next(Part::whole("\u{fffd}"))),
+        Ok(text) => next(TokenPart::whole(text)),
+        Err(_) => bytes.iter().try_for_each(|_| next(TokenPart::whole("\u{fffd}"))),
     }
 }
 
@@ -268,7 +275,7 @@ pub(crate) fn byte_of(token: &str) -> Option<u8> {
 /// Strips a token; characters that may be the last ones wait in the state.
 fn strip(
     state: &mut StageState,
-    part: Part<'_>,
+    part: TokenPart<'_>,
     (character, start, stop): (char, usize, usize),
     next: Next<'_>,
 ) -> Result<()> {
@@ -288,7 +295,7 @@ fn strip(
     for _ in 0..stop {
         kept = kept.strip_suffix(character).unwrap_or(kept);
     }
-    next(Part { text: kept, ..part })?;
+    next(TokenPart { text: kept, ..part })?;
     if !part.ends {
         state.text = all[kept.len()..].to_owned();
     }
@@ -296,7 +303,7 @@ fn strip(
 }
 
 /// Replaces a text in a token; the beginning of a match waits in the state.
-fn replace(state: &mut StageState, part: Part<'_>, old: &[u8], new: &str, next: Next<'_>) -> Result<()> {
+fn replace(state: &mut StageState, part: TokenPart<'_>, old: &[u8], new: &str, next: Next<'_>) -> Result<()> {
     let mut all = std::mem::take(&mut state.text);
     room::push_text(&mut all, part.text)?;
     let (mut text, mut end) = (String::new(), 0);
@@ -311,7 +318,7 @@ fn replace(state: &mut StageState, part: Part<'_>, old: &[u8], new: &str, next: 
         if part.ends { 0 } else { (1..old.len().min(tail.len() + 1)).rev().find(may_begin).unwrap_or(0) };
     room::push_text(&mut text, &all[end..all.len() - open])?;
     state.text = all[all.len() - open..].to_owned();
-    next(Part { text: &text, ..part })
+    next(TokenPart { text: &text, ..part })
 }
 
 /// Removes spaces as BERT's decoder does.

@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::decoder::{Decoder, DecoderState};
 use super::pieces::PieceRule;
-use super::stages::{Stage, byte_of};
+use super::stages::{DecodeStage, byte_of};
 use crate::error::{Error, Result};
 use crate::pretokenize::Matcher;
 use crate::room;
@@ -99,7 +99,7 @@ impl TextDecoder {
 
     /// The rule of SentencePiece, if that is all of decoding.
     pub fn pieces(&self) -> Option<&PieceRule> {
-        if let [Stage::Pieces(rule)] = &self.decoder.stages[..] { Some(rule) } else { None }
+        if let [DecodeStage::Pieces(rule)] = &self.decoder.stages[..] { Some(rule) } else { None }
     }
 
     /// Whether decoding joins the bytes of the vocabulary's tokens, and does nothing else.
@@ -199,16 +199,16 @@ impl TextDecoder {
 }
 
 /// How many spaces are removed from the front of the joined bytes of tokens, if stages do nothing else.
-fn stripped_spaces(stages: &[Stage], spelling: TextSpelling, has_bytes: bool) -> Option<usize> {
+fn stripped_spaces(stages: &[DecodeStage], spelling: TextSpelling, has_bytes: bool) -> Option<usize> {
     let stages = match spelling {
-        TextSpelling::Bytes => return matches!(stages, [Stage::ByteLevel]).then_some(0),
+        TextSpelling::Bytes => return matches!(stages, [DecodeStage::ByteLevel]).then_some(0),
         _ if !has_bytes => return None,
         TextSpelling::Characters => stages,
         TextSpelling::Spaces => match stages {
-            [Stage::Pieces(rule)] => {
+            [DecodeStage::Pieces(rule)] => {
                 return Some(usize::from(rule.add_dummy_prefix || rule.remove_extra_whitespaces));
             }
-            [Stage::Replace(Matcher::Literal(old), new), stages @ ..]
+            [DecodeStage::Replace(Matcher::Literal(old), new), stages @ ..]
                 if old == META_TEXT.as_bytes() && new == " " =>
             {
                 stages
@@ -217,8 +217,12 @@ fn stripped_spaces(stages: &[Stage], spelling: TextSpelling, has_bytes: bool) ->
         },
     };
     match stages {
-        [Stage::ByteFallback] | [Stage::ByteFallback, Stage::Fuse] => Some(0),
-        [Stage::ByteFallback, Stage::Fuse, Stage::Strip { character: ' ', start, stop: 0 }] => Some(*start),
+        [DecodeStage::ByteFallback] | [DecodeStage::ByteFallback, DecodeStage::Fuse] => Some(0),
+        [
+            DecodeStage::ByteFallback,
+            DecodeStage::Fuse,
+            DecodeStage::Strip { character: ' ', start, stop: 0 },
+        ] => Some(*start),
         _ => None,
     }
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::members::{Member, is_nested, joined, members, opposite};
 use super::tables::{Ranges, Tables};
-use super::tree::{DOTALL, FULLCASE, IGNORECASE, Letters, Part, Source, Tree};
+use super::tree::{CharacterSource, DOTALL, FULLCASE, IGNORECASE, Letters, Node, Tree};
 use crate::error::{Error, Result};
 use crate::pretokenize::WordRuns;
 use crate::pretokenize::compiled::{self, Alphabet, Automaton, Expression};
@@ -25,7 +25,7 @@ const NEWLINE: usize = 0;
 
 /// A pattern of `regex` that the compiled engine may take.
 pub struct RegexPattern {
-    whole: Part,
+    whole: Node,
     /// The code points that each set matches.
     sets: Vec<Ranges>,
     /// The same pattern, if it keeps runs of words together.
@@ -36,7 +36,7 @@ impl RegexPattern {
     /// Reads a pattern. `flags` are those of the pattern that `regex` has compiled.
     ///
     /// # Errors
-    /// [`crate::Error::Pattern`]: the pattern has a part that is not regular, or that is not known to be regular.
+    /// [`crate::Error::Pattern`]: the pattern has a part that is not regular, or not known to be so.
     pub fn read(pattern: &str, flags: u32, tables: &dyn Tables) -> Result<Self> {
         let Tree { whole, sets, version1, irregular } = Tree::read(pattern, flags)?;
         if let Some(what) = irregular {
@@ -61,22 +61,22 @@ impl RegexPattern {
     }
 }
 
-fn expression(part: &Part, alphabet: &Alphabet) -> Expression {
-    let one = |part: &Part| Box::new(expression(part, alphabet));
-    let all = |parts: &[Part]| parts.iter().map(|part| expression(part, alphabet)).collect();
+fn expression(part: &Node, alphabet: &Alphabet) -> Expression {
+    let one = |part: &Node| Box::new(expression(part, alphabet));
+    let all = |parts: &[Node]| parts.iter().map(|part| expression(part, alphabet)).collect();
     match part {
-        Part::Set(number) => Expression::Set(alphabet.set(*number).unwrap_or_default()),
-        Part::Start => unreachable!("`RegexPattern::read` refuses what is irregular"),
-        Part::End => Expression::End,
-        Part::LineEnd => Expression::LineEnd,
-        Part::Sequence(parts) => Expression::Sequence(all(parts)),
-        Part::Alternatives(parts) => Expression::Alternatives(all(parts)),
-        Part::Group(inner) => expression(inner, alphabet),
-        Part::Atomic(inner) => Expression::Atomic(one(inner)),
-        Part::Look(opening, inner) => {
+        Node::Set(number) => Expression::Set(alphabet.set(*number).unwrap_or_default()),
+        Node::Start => unreachable!("`RegexPattern::read` refuses what is irregular"),
+        Node::End => Expression::End,
+        Node::LineEnd => Expression::LineEnd,
+        Node::Sequence(parts) => Expression::Sequence(all(parts)),
+        Node::Alternatives(parts) => Expression::Alternatives(all(parts)),
+        Node::Group(inner) => expression(inner, alphabet),
+        Node::Atomic(inner) => Expression::Atomic(one(inner)),
+        Node::Look(opening, inner) => {
             Expression::LookAhead { inner: one(inner), negated: opening.ends_with('!') }
         }
-        Part::Repeated(inner, repeat, kind) => Expression::Repeated {
+        Node::Repeated(inner, repeat, kind) => Expression::Repeated {
             inner: one(inner),
             min: repeat.minimum as u32,
             max: repeat.maximum.map(|maximum| maximum as u32),
@@ -95,15 +95,15 @@ struct Lookups<'t> {
 
 impl Lookups<'_> {
     /// The code points that each set matches.
-    fn all(&mut self, sets: &[(Source, Letters)]) -> Result<Vec<Ranges>> {
+    fn all(&mut self, sets: &[(CharacterSource, Letters)]) -> Result<Vec<Ranges>> {
         let cased = sets.iter().filter_map(|(source, letters)| match source {
-            Source::Character(code) if letters.i => char::from_u32(*code),
+            CharacterSource::Character(code) if letters.i => char::from_u32(*code),
             _ => None,
         });
         let folded = folded(cased.collect(), self.tables)?;
         let ranges = sets.iter().map(|(source, letters)| match source {
-            Source::Set(source) => self.ranges(source, *letters),
-            Source::Character(code) => {
+            CharacterSource::Set(source) => self.ranges(source, *letters),
+            CharacterSource::Character(code) => {
                 let cases = char::from_u32(*code).filter(|_| letters.i).and_then(|known| folded.get(&known));
                 Ok(cases.cloned().unwrap_or_else(|| std::iter::once(*code..code + 1).collect()))
             }

@@ -97,25 +97,25 @@ enum Dot {
 
 /// A part of a pattern.
 #[derive(Clone)]
-struct Part {
+struct Atom {
     pattern: String,
     takes: Takes,
     dot: Dot,
     /// The characters of a part that has nothing else.
     literals: String,
     /// Those of a group of several, which may join the parts before and behind it.
-    parts: Vec<Part>,
+    parts: Vec<Atom>,
 }
 
-impl Part {
+impl Atom {
     fn new(pattern: String, takes: Takes) -> Self {
-        Part { pattern, takes, dot: Dot::None, literals: String::new(), parts: Vec::new() }
+        Atom { pattern, takes, dot: Dot::None, literals: String::new(), parts: Vec::new() }
     }
 
     /// A part of others, all or one of which it takes.
-    fn of(pattern: String, is_nullable: bool, parts: Vec<Part>) -> Self {
+    fn of(pattern: String, is_nullable: bool, parts: Vec<Atom>) -> Self {
         let takes = if is_nullable { Takes::Maybe } else { Takes::Always };
-        Part { parts, ..Part::new(pattern, takes) }
+        Atom { parts, ..Atom::new(pattern, takes) }
     }
 
     fn is_nullable(&self) -> bool {
@@ -146,7 +146,7 @@ impl Reader<'_> {
     }
 
     /// Reads alternatives. The parts of a single one are kept.
-    fn alternatives(&mut self, depth: usize) -> Result<Part> {
+    fn alternatives(&mut self, depth: usize) -> Result<Atom> {
         if depth > MAX_DEPTH {
             return self.classes.refuse(&format!("more than {MAX_DEPTH} groups inside each other"));
         }
@@ -163,13 +163,13 @@ impl Reader<'_> {
             return Ok(branches.remove(0));
         }
         let patterns: Vec<&str> = branches.iter().map(|branch| &*branch.pattern).collect();
-        Ok(Part::of(patterns.join("|"), branches.iter().any(Part::is_nullable), Vec::new()))
+        Ok(Atom::of(patterns.join("|"), branches.iter().any(Atom::is_nullable), Vec::new()))
     }
 
     /// Reads one alternative. The parts are those of Oniguruma, which folds the case of neighbouring
     /// literals.
-    fn sequence(&mut self, depth: usize) -> Result<Part> {
-        let mut parts: Vec<Part> = Vec::new();
+    fn sequence(&mut self, depth: usize) -> Result<Atom> {
+        let mut parts: Vec<Atom> = Vec::new();
         let mut extends = false; // the last part is a string that goes on at the next literal
         while self.cursor().peek(0).is_some_and(|next| !"|)".contains(next)) {
             let (is_group, before) = (self.cursor().next_is("("), self.before);
@@ -187,10 +187,10 @@ impl Reader<'_> {
                 false => parts.append(&mut part.parts),
             }
         }
-        Ok(Part::of(self.joined(&parts)?, parts.iter().all(Part::is_nullable), parts))
+        Ok(Atom::of(self.joined(&parts)?, parts.iter().all(Atom::is_nullable), parts))
     }
 
-    fn joined(&mut self, parts: &[Part]) -> Result<String> {
+    fn joined(&mut self, parts: &[Atom]) -> Result<String> {
         let (mut text, mut run) = (String::new(), String::new());
         for part in parts {
             if part.literals.is_empty() {
@@ -209,7 +209,7 @@ impl Reader<'_> {
     }
 
     /// Reads the quantifiers of a part, if any, given what is before it.
-    fn repeats(&mut self, mut part: Part, before: Before) -> Result<Part> {
+    fn repeats(&mut self, mut part: Atom, before: Before) -> Result<Atom> {
         let mut count = 0;
         while self.cursor().peek(0).is_some_and(|next| "?*+{".contains(next)) {
             let start = self.cursor().at;
@@ -235,7 +235,7 @@ impl Reader<'_> {
         Ok(part)
     }
 
-    fn repeated(&mut self, part: Part, quantifier: &Quantifier, start: usize) -> Result<Part> {
+    fn repeated(&mut self, part: Atom, quantifier: &Quantifier, start: usize) -> Result<Atom> {
         let Quantifier { text, minimum, maximum, .. } = quantifier;
         let is_lazy = text.ends_with("}?") || text.get(1..) == Some("?");
         let is_greedy = maximum.is_none() && !is_lazy;
@@ -244,7 +244,7 @@ impl Reader<'_> {
             return self.classes.refuse_at(what, start);
         }
         let is_once = (*minimum, *maximum) == (1, Some(1));
-        Ok(Part {
+        Ok(Atom {
             pattern: part.pattern + text,
             takes: if part.takes == Takes::Always && *minimum > 0 { Takes::Always } else { Takes::Maybe },
             dot: if part.dot == Dot::None { Dot::None } else { Dot::Repeated },
@@ -278,7 +278,7 @@ impl Reader<'_> {
         Ok(quantifier)
     }
 
-    fn atom(&mut self, depth: usize) -> Result<Part> {
+    fn atom(&mut self, depth: usize) -> Result<Atom> {
         let character = self.cursor().peek(0).unwrap_or_default();
         match character {
             '(' => return self.group(depth),
@@ -296,31 +296,31 @@ impl Reader<'_> {
         }
         let before = std::mem::replace(&mut self.before, Before::Character);
         if character == '[' {
-            return Ok(Part::new(self.classes.char_class(depth)?, Takes::Always));
+            return Ok(Atom::new(self.classes.char_class(depth)?, Takes::Always));
         }
         self.cursor().at += 1;
         if character == '.' {
             let is_risky = before >= if self.dot_all { Before::Start } else { Before::Assertion };
             let pattern = if self.dot_all { r"[\s\S]" } else { "." };
             let dot = if is_risky { Dot::Single } else { Dot::None };
-            return Ok(Part { dot, ..Part::new(pattern.into(), Takes::Always) });
+            return Ok(Atom { dot, ..Atom::new(pattern.into(), Takes::Always) });
         }
         self.literal(character)
     }
 
-    fn literal(&mut self, character: char) -> Result<Part> {
+    fn literal(&mut self, character: char) -> Result<Atom> {
         let literals = String::from(character);
-        Ok(Part { pattern: self.literals(&literals)?, literals, ..Part::new(String::new(), Takes::Always) })
+        Ok(Atom { pattern: self.literals(&literals)?, literals, ..Atom::new(String::new(), Takes::Always) })
     }
 
-    fn assertion(&mut self, pattern: String, is_start: bool) -> Part {
+    fn assertion(&mut self, pattern: String, is_start: bool) -> Atom {
         if self.before != Before::Character && (is_start || self.before != Before::Start) {
             self.before = if is_start { Before::Start } else { Before::Assertion };
         }
-        Part::new(pattern, Takes::Never)
+        Atom::new(pattern, Takes::Never)
     }
 
-    fn group(&mut self, depth: usize) -> Result<Part> {
+    fn group(&mut self, depth: usize) -> Result<Atom> {
         let (start, outside) = (self.cursor().at, (self.classes.folds, self.dot_all));
         let opening = self.cursor().take_any(&["(?<=", "(?<!", "(?:", "(?=", "(?!", "(?>"]).unwrap_or("");
         if opening.is_empty() {
@@ -353,13 +353,13 @@ impl Reader<'_> {
         let is_nullable = inner.is_nullable();
         let mut parts = if opening == "(?:" { inner.parts } else { Vec::new() };
         if parts.len() == 1 {
-            return Ok(Part { pattern: text, ..parts.remove(0) });
+            return Ok(Atom { pattern: text, ..parts.remove(0) });
         }
-        Ok(Part::of(text, is_nullable, parts))
+        Ok(Atom::of(text, is_nullable, parts))
     }
 
     /// Reads the alternatives of a look. What is before it does not matter in it.
-    fn inside_look(&mut self, depth: usize, opening: &str) -> Result<Part> {
+    fn inside_look(&mut self, depth: usize, opening: &str) -> Result<Atom> {
         let before = std::mem::replace(&mut self.before, Before::Character);
         let is_behind = usize::from(opening.starts_with("(?<"));
         self.behind += is_behind;
@@ -392,7 +392,7 @@ impl Reader<'_> {
         }
     }
 
-    fn escape(&mut self) -> Result<Part> {
+    fn escape(&mut self) -> Result<Atom> {
         let (start, letter) = (self.cursor().at, self.cursor().peek(1).unwrap_or_default());
         if let Some(anchor) = anchor(letter) {
             self.cursor().at += 2;
@@ -401,12 +401,12 @@ impl Reader<'_> {
         self.before = Before::Character;
         if self.cursor().take(r"\R") {
             self.check_behind(r"\R", start)?;
-            return Ok(Part::new(NEWLINE.into(), Takes::Always));
+            return Ok(Atom::new(NEWLINE.into(), Takes::Always));
         }
         if let Some((class, is_negated)) = self.classes.type_escape()? {
             let class = if class == WORD_IN_CLASS { WORD } else { &class };
             let pattern = format!("[{}{class}]", if is_negated { "^" } else { "" });
-            return Ok(Part::new(pattern, Takes::Always));
+            return Ok(Atom::new(pattern, Takes::Always));
         }
         let character = self.classes.character_escape()?;
         self.literal(character)

@@ -12,7 +12,7 @@ use std::ops::Range;
 use super::cursor::{Quantifier, control, is_category};
 use super::members::{Member, joined, members};
 use super::tables::{Ranges, Tables};
-use super::tree::{DOTALL, IGNORECASE, Letters, Part, Source, Tree, UNICODE, VERSION0};
+use super::tree::{CharacterSource, DOTALL, IGNORECASE, Letters, Node, Tree, UNICODE, VERSION0};
 use super::written::Written;
 use crate::error::{Error, Result, show_text};
 use crate::pretokenize::class::{Class, class_of};
@@ -60,31 +60,31 @@ fn unequal(construct: &str, why: &str) -> Error {
 }
 
 struct Writer<'t> {
-    sets: Vec<(Source, Letters)>,
+    sets: Vec<(CharacterSource, Letters)>,
     /// Whether a part of the pattern ignores case.
     folds: bool,
     tables: &'t dyn Tables,
 }
 
 impl Writer<'_> {
-    fn written(&self, part: &Part) -> Result<Written> {
-        let all = |parts: &[Part]| parts.iter().map(|part| self.written(part)).collect::<Result<Vec<_>>>();
+    fn written(&self, part: &Node) -> Result<Written> {
+        let all = |parts: &[Node]| parts.iter().map(|part| self.written(part)).collect::<Result<Vec<_>>>();
         let assertion = |text: &str| Written::assertion(text.into(), false);
         Ok(match part {
-            Part::Set(number) => Written::character(self.set(*number)?, 1),
-            Part::Start => assertion(r"\A"),
-            Part::End => assertion(r"\z"),
-            Part::LineEnd => assertion(r"\Z"),
-            Part::Sequence(parts) => Written::sequence(&all(parts)?),
-            Part::Alternatives(branches) => Written::alternatives(&all(branches)?),
-            Part::Repeated(inner, quantifier, kind) => self.repeated(inner, quantifier, *kind)?,
-            Part::Group(inner) => self.written(inner)?.grouped("(?:"),
-            Part::Atomic(inner) => self.written(inner)?.grouped("(?>"),
-            Part::Look(opening, inner) => self.look(opening, inner)?,
+            Node::Set(number) => Written::character(self.set(*number)?, 1),
+            Node::Start => assertion(r"\A"),
+            Node::End => assertion(r"\z"),
+            Node::LineEnd => assertion(r"\Z"),
+            Node::Sequence(parts) => Written::sequence(&all(parts)?),
+            Node::Alternatives(branches) => Written::alternatives(&all(branches)?),
+            Node::Repeated(inner, quantifier, kind) => self.repeated(inner, quantifier, *kind)?,
+            Node::Group(inner) => self.written(inner)?.grouped("(?:"),
+            Node::Atomic(inner) => self.written(inner)?.grouped("(?>"),
+            Node::Look(opening, inner) => self.look(opening, inner)?,
         })
     }
 
-    fn look(&self, opening: &str, inner: &Part) -> Result<Written> {
+    fn look(&self, opening: &str, inner: &Node) -> Result<Written> {
         let inner = self.written(inner)?;
         if opening.starts_with("(?<") && (inner.varies() || inner.pattern.contains('|')) {
             let why = "what is looked at behind must be of one length, without alternatives";
@@ -93,7 +93,7 @@ impl Writer<'_> {
         Ok(Written::assertion(inner.grouped(opening).pattern, false))
     }
 
-    fn repeated(&self, inner: &Part, quantifier: &Quantifier, kind: Repeat) -> Result<Written> {
+    fn repeated(&self, inner: &Node, quantifier: &Quantifier, kind: Repeat) -> Result<Written> {
         let Quantifier { text: sign, minimum, maximum, .. } = quantifier;
         let (minimum, maximum) = (*minimum, *maximum);
         let inner = self.written(inner)?;
@@ -125,11 +125,13 @@ impl Writer<'_> {
         let (source, letters) = &self.sets[number];
         let ignores_case = letters.i;
         match source {
-            Source::Character(code) => self.literal(*code, ignores_case),
+            CharacterSource::Character(code) => self.literal(*code, ignores_case),
             // As a set: Oniguruma searches `.*` after a lookahead only at the starts of lines, and misses
             // matches.
-            Source::Set(dot) if dot == "." => Ok(if letters.s { r"[\s\S]" } else { r"[^\n]" }.into()),
-            Source::Set(source) => {
+            CharacterSource::Set(dot) if dot == "." => {
+                Ok(if letters.s { r"[\s\S]" } else { r"[^\n]" }.into())
+            }
+            CharacterSource::Set(source) => {
                 self.check_case(source, ignores_case)?;
                 let same = match source.starts_with('[') {
                     _ if ignores_case => None,

@@ -25,7 +25,7 @@ pub(super) const FULLCASE: u32 = 0x4000;
 const KNOWN_FLAGS: u32 = IGNORECASE | DOTALL | UNICODE | VERSION0 | VERSION1 | FULLCASE;
 
 /// A part of a pattern.
-pub(super) enum Part {
+pub(super) enum Node {
     /// A character of the set of this number.
     Set(usize),
     /// The start of the text.
@@ -34,14 +34,14 @@ pub(super) enum Part {
     End,
     /// The end of the text, or the place before a newline that ends it.
     LineEnd,
-    Sequence(Vec<Part>),
-    Alternatives(Vec<Part>),
-    Repeated(Box<Part>, Quantifier, Repeat),
-    Group(Box<Part>),
+    Sequence(Vec<Node>),
+    Alternatives(Vec<Node>),
+    Repeated(Box<Node>, Quantifier, Repeat),
+    Group(Box<Node>),
     /// A group that keeps its first match.
-    Atomic(Box<Part>),
+    Atomic(Box<Node>),
     /// What must, or must not, follow or come before; with its opening, such as `(?=`.
-    Look(&'static str, Box<Part>),
+    Look(&'static str, Box<Node>),
 }
 
 /// The flags "i" and "s" that hold at a place.
@@ -53,7 +53,7 @@ pub(super) struct Letters {
 
 /// What matches one character.
 #[derive(Clone, PartialEq, Eq, Hash)]
-pub(super) enum Source {
+pub(super) enum CharacterSource {
     /// A code point, which may be a surrogate.
     Character(u32),
     /// A dot, the escape of a class, or a set, as it is written.
@@ -62,9 +62,9 @@ pub(super) enum Source {
 
 /// A pattern.
 pub(super) struct Tree {
-    pub(super) whole: Part,
+    pub(super) whole: Node,
     /// The sets, each with the flags that hold there. The first one is the newline.
-    pub(super) sets: Vec<(Source, Letters)>,
+    pub(super) sets: Vec<(CharacterSource, Letters)>,
     pub(super) version1: bool,
     /// The first part that the compiled engine does not take, and its place.
     pub(super) irregular: Option<String>,
@@ -87,7 +87,7 @@ impl Tree {
         if flags & !KNOWN_FLAGS != 0 {
             return reader.refuse("flags beside i, s, u, V0 and V1");
         }
-        reader.set(Source::Character('\n'.into()), Letters::default())?;
+        reader.set(CharacterSource::Character('\n'.into()), Letters::default())?;
         let whole = reader.alternatives(Letters { i: flags & IGNORECASE != 0, s: flags & DOTALL != 0 })?;
         if !reader.cursor.is_end() {
             return reader.refuse("a ) that closes nothing");
@@ -122,8 +122,8 @@ struct Reader {
     depth: usize,
     version1: bool,
     full_folding: bool,
-    sets: Vec<(Source, Letters)>,
-    numbers: HashMap<(Source, Letters), usize>,
+    sets: Vec<(CharacterSource, Letters)>,
+    numbers: HashMap<(CharacterSource, Letters), usize>,
     irregular: Option<String>,
 }
 
@@ -135,49 +135,49 @@ impl Reader {
     // Structure
 
     /// Reads up to the end of a group, or of the pattern.
-    fn alternatives(&mut self, letters: Letters) -> Result<Part> {
+    fn alternatives(&mut self, letters: Letters) -> Result<Node> {
         let mut branches = vec![self.sequence(letters)?];
         while self.cursor.take("|") {
             branches.push(self.sequence(letters)?);
         }
-        Ok(one_or(Part::Alternatives, branches))
+        Ok(one_or(Node::Alternatives, branches))
     }
 
-    fn sequence(&mut self, letters: Letters) -> Result<Part> {
+    fn sequence(&mut self, letters: Letters) -> Result<Node> {
         let mut parts = Vec::new();
         while self.cursor.peek(0).is_some_and(|character| !"|)".contains(character)) {
             let part = self.part(letters)?;
             parts.push(self.repeated(part)?);
         }
-        Ok(one_or(Part::Sequence, parts))
+        Ok(one_or(Node::Sequence, parts))
     }
 
     /// Reads one part, without its repeat.
-    fn part(&mut self, letters: Letters) -> Result<Part> {
+    fn part(&mut self, letters: Letters) -> Result<Node> {
         let character = self.cursor.peek(0).unwrap_or_default();
         match character {
             '(' => return self.group(letters),
             '\\' => return self.escape(letters),
             '[' => {
                 let source = self.set_source()?;
-                return self.set(Source::Set(source), letters);
+                return self.set(CharacterSource::Set(source), letters);
             }
             '*' | '+' | '?' | '{' => return self.refuse(&format!("a bare {character}")),
             '^' => return Ok(self.start(1)),
             _ => self.cursor.at += 1,
         }
         match character {
-            '$' => Ok(Part::LineEnd),
-            '.' => self.set(Source::Set(".".into()), letters),
-            _ => self.set(Source::Character(character.into()), letters),
+            '$' => Ok(Node::LineEnd),
+            '.' => self.set(CharacterSource::Set(".".into()), letters),
+            _ => self.set(CharacterSource::Character(character.into()), letters),
         }
     }
 
     /// Passes over an anchor of `len` characters.
-    fn start(&mut self, len: usize) -> Part {
+    fn start(&mut self, len: usize) -> Node {
         self.note("a look at the start of the text");
         self.cursor.at += len;
-        Part::Start
+        Node::Start
     }
 
     /// Notes what the compiled engine does not take.
@@ -194,9 +194,9 @@ impl Reader {
             .filter(|repeat| repeat.text.trim_matches(['{', '}']).split(',').all(is_short))
     }
 
-    fn repeated(&mut self, part: Part) -> Result<Part> {
+    fn repeated(&mut self, part: Node) -> Result<Node> {
         let Some(repeat) = self.next_repeat() else { return Ok(part) };
-        if matches!(part, Part::Look(..) | Part::Start | Part::End | Part::LineEnd) {
+        if matches!(part, Node::Look(..) | Node::Start | Node::End | Node::LineEnd) {
             return self.refuse("a repeat of what takes no character");
         }
         if !repeat.is_complete {
@@ -214,10 +214,10 @@ impl Reader {
         if self.next_repeat().is_some() {
             return self.refuse("a repeat of a repeat");
         }
-        Ok(Part::Repeated(Box::new(part), repeat, kind))
+        Ok(Node::Repeated(Box::new(part), repeat, kind))
     }
 
-    fn group(&mut self, letters: Letters) -> Result<Part> {
+    fn group(&mut self, letters: Letters) -> Result<Node> {
         if self.cursor.next_is("(?<=") || self.cursor.next_is("(?<!") {
             self.note("a look behind");
         }
@@ -233,9 +233,9 @@ impl Reader {
             return self.refuse("a ( that is not closed");
         }
         Ok(match opening {
-            None => Part::Group(inner),
-            Some("(?>") => Part::Atomic(inner),
-            Some(look) => Part::Look(look, inner),
+            None => Node::Group(inner),
+            Some("(?>") => Node::Atomic(inner),
+            Some(look) => Node::Look(look, inner),
         })
     }
 
@@ -278,30 +278,30 @@ impl Reader {
 
     // Characters
 
-    fn escape(&mut self, letters: Letters) -> Result<Part> {
+    fn escape(&mut self, letters: Letters) -> Result<Node> {
         if self.cursor.next_is(r"\A") {
             return Ok(self.start(2));
         }
         if self.cursor.take(r"\Z") {
-            return Ok(Part::End);
+            return Ok(Node::End);
         }
         if let Some(class) = class(&self.cursor) {
             self.cursor.at += class.chars().count();
-            return self.set(Source::Set(class), letters);
+            return self.set(CharacterSource::Set(class), letters);
         }
         if let Some((code, len)) = self.cursor.hex() {
             if code >= CODE_POINTS {
                 return self.refuse("no character of Unicode");
             }
             self.cursor.at += len;
-            return self.set(Source::Character(code), letters);
+            return self.set(CharacterSource::Character(code), letters);
         }
         let letter = self.cursor.peek(1);
         let Some(character) = letter.and_then(escaped) else {
             return self.refuse(&format!("the escape \\{}", letter.map(String::from).unwrap_or_default()));
         };
         self.cursor.at += 2;
-        self.set(Source::Character(character.into()), letters)
+        self.set(CharacterSource::Character(character.into()), letters)
     }
 
     /// Reads a set as it is written.
@@ -338,23 +338,23 @@ impl Reader {
     }
 
     /// The part that matches a character of a source.
-    fn set(&mut self, source: Source, letters: Letters) -> Result<Part> {
+    fn set(&mut self, source: CharacterSource, letters: Letters) -> Result<Node> {
         if letters.i && self.full_folding {
             // "ß" would also match "ss", two characters.
             return self.refuse("the flag i with full case folding, as in version 1");
         }
-        let is_set = matches!(source, Source::Set(_));
+        let is_set = matches!(source, CharacterSource::Set(_));
         let letters = Letters { s: letters.s && is_set, ..letters };
         let next = self.sets.len();
         let number = *self.numbers.entry((source.clone(), letters)).or_insert(next);
         if number == next {
             self.sets.push((source, letters));
         }
-        Ok(Part::Set(number))
+        Ok(Node::Set(number))
     }
 }
 
 /// The only part of a list, or the list as one part.
-fn one_or(all: fn(Vec<Part>) -> Part, mut parts: Vec<Part>) -> Part {
+fn one_or(all: fn(Vec<Node>) -> Node, mut parts: Vec<Node>) -> Node {
     if parts.len() == 1 { parts.remove(0) } else { all(parts) }
 }

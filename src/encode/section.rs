@@ -7,13 +7,13 @@ use crate::room;
 
 /// Neighbouring tokens that may merge, but for the last one.
 #[derive(Default)]
-pub(super) struct Section {
+pub(super) struct OpenTokens {
     tokens: Vec<u32>,
     /// The rank of each token with the next one.
     ranks: Vec<u32>,
 }
 
-impl Section {
+impl OpenTokens {
     pub(super) fn is_empty(&self) -> bool {
         self.tokens.is_empty()
     }
@@ -34,7 +34,7 @@ impl Section {
         lookup: &mut Lookup<'_>,
         ids: &mut Vec<u32>,
     ) -> Result<()> {
-        let Section { tokens, ranks } = self;
+        let OpenTokens { tokens, ranks } = self;
         match (&**tokens, &**ranks) {
             (&[first], &[rank]) if rank != NEVER => ids.push(id(&pairs.result(rank, (first, last)))),
             (&[first], _) => ids.extend([id(&first), id(&last)]),

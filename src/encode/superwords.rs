@@ -23,7 +23,7 @@ use super::hot_loop::{HotLoop, PretokenRun};
 use super::joined_pairs::JoinedPairs;
 use super::lookup::Lookup;
 use super::output::{Sink, StagedOutput, StagingBuffer};
-use super::section::Section;
+use super::section::OpenTokens;
 use crate::error::{Error, Result};
 use crate::pretokenize::class::{char_start, decode_char};
 use crate::pretokenize::spellings::NAMES;
@@ -67,14 +67,14 @@ pub(super) struct Buffers {
     /// The tokens of the first stage.
     tokens: Vec<u32>,
     /// The places between two tokens that may be joined.
-    places: Vec<Place>,
-    section: Section,
+    places: Vec<TokenPlace>,
+    section: OpenTokens,
     ids: Vec<u32>,
 }
 
 /// A place between two tokens: how many tokens are before it, and where it is in the text.
 #[derive(Clone, Copy, Default)]
-struct Place {
+struct TokenPlace {
     token: usize,
     byte: usize,
 }
@@ -297,7 +297,7 @@ impl Superwords {
         let id = |&token: &u32| vocab.tokens().id_at(token);
         // How many tokens are in the ids or in the section, and how many ends are before a place.
         let (mut done, mut next) = (0, 0);
-        for &Place { token: at, byte } in &places[..count] {
+        for &TokenPlace { token: at, byte } in &places[..count] {
             let Some(rank) = self.joined.rank(tokens[at - 1], tokens[at]) else { continue };
             while ends[next] < byte {
                 next += 1;
@@ -329,7 +329,7 @@ impl Superwords {
         let (mut byte, mut count) = (start, 0);
         for (before, &token) in tokens.iter().enumerate() {
             byte += self.lengths[last as usize] as usize;
-            places[count] = Place { token: before + 1, byte };
+            places[count] = TokenPlace { token: before + 1, byte };
             count += usize::from(self.joined.may_have(last, token));
             last = token;
         }

@@ -20,7 +20,7 @@ const MAX_IDLE_PARTS: usize = 1 << 16;
 
 /// One part, identified by the place of its first byte. It merges with the next part at `rank`.
 #[derive(Clone, Copy, Debug)]
-struct Part {
+struct LinkedToken {
     token: u32,
     previous: u32,
     next: u32,
@@ -36,7 +36,7 @@ fn make_room(heap: &mut BinaryHeap<Reverse<u64>>, more: usize) -> Result<()> {
 /// Working memory: the parts of a text, and the merges that are possible.
 #[derive(Debug, Default)]
 pub(super) struct PartHeap {
-    parts: Vec<Part>,
+    parts: Vec<LinkedToken>,
     /// Entries are `rank << 32 | place`: the lowest rank comes first, then the leftmost place. Entries become
     /// stale when a neighbour merges; they are skipped later.
     heap: BinaryHeap<Reverse<u64>>,
@@ -147,8 +147,8 @@ impl PartHeap {
                     room::push(&mut entries, Reverse(u64::from(rank) << 32 | u64::from(last)))?;
                 }
             }
-            parts.resize(at, Part { token: 0, previous: END, next: END, rank: NEVER });
-            parts.push(Part { token, previous: last, next: END, rank: NEVER });
+            parts.resize(at, LinkedToken { token: 0, previous: END, next: END, rank: NEVER });
+            parts.push(LinkedToken { token, previous: last, next: END, rank: NEVER });
             last = at as u32;
         }
         make_room(heap, entries.len())?;

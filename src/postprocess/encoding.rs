@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::run::{Run, Source, Span, SpanEdit};
+use super::run::{Run, RunSource, Span, SpanEdit};
 use crate::error::{Error, Result};
 
 /// The ids of one or several texts, as runs of tokens. Tokens, places and words are made from the texts when
@@ -144,7 +144,7 @@ impl Encoding {
         if missing == 0 {
             return;
         }
-        let run = Run::of_added(vec![id; missing], Source::Repeated(token.into()), type_id);
+        let run = Run::of_added(vec![id; missing], RunSource::Repeated(token.into()), type_id);
         let run = Run { is_attended: false, ..run };
         if !on_left {
             self.runs.push(run);

@@ -8,5 +8,5 @@ mod run;
 
 pub(crate) use encoding::Encoding;
 pub(crate) use lengths::{Padding, Truncation, finish, pad};
-pub(crate) use processor::{Piece, PostProcessor, Step};
-pub(crate) use run::{Columns, Run, Source, Span, TextColumns};
+pub(crate) use processor::{PostProcessor, Step, TemplatePiece};
+pub(crate) use run::{Columns, Run, RunSource, Span, TextColumns};

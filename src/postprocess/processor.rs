@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use super::encoding::Encoding;
-use super::run::{Run, Source};
+use super::run::{Run, RunSource};
 use crate::error::{Error, Result};
 
 #[derive(Clone, Debug)]
-pub(crate) struct Piece {
+pub(crate) struct TemplatePiece {
     /// The number of the text that is put here, 0 or 1; `None` for added tokens.
     pub(crate) sequence: Option<usize>,
     pub(crate) ids: Vec<u32>,
@@ -22,11 +22,11 @@ pub(crate) enum Step {
     /// Sets the sequence of each text, as ByteLevel does.
     Number,
     /// Puts tokens around one text, or around two.
-    Template { single: Vec<Piece>, pair: Vec<Piece> },
+    Template { single: Vec<TemplatePiece>, pair: Vec<TemplatePiece> },
     /// Puts `cls` before the first text, and `sep` after each, as BERT does it.
-    Bert { cls: Piece, sep: Piece },
+    Bert { cls: TemplatePiece, sep: TemplatePiece },
     /// As [`Step::Bert`], with `sep` before the second text as well, and without types.
-    Roberta { cls: Piece, sep: Piece },
+    Roberta { cls: TemplatePiece, sep: TemplatePiece },
 }
 
 /// The post-processors of a tokenizer, one after the other.
@@ -54,7 +54,7 @@ impl PostProcessor {
 
     /// The ids of one text, or two, with those that are added.
     pub(crate) fn ids(&self, texts: Vec<Vec<u32>>) -> Result<Vec<u32>> {
-        let run = |ids| Run::of_text(ids, Source::Repeated("".into()));
+        let run = |ids| Run::of_text(ids, RunSource::Repeated("".into()));
         let encodings = texts.into_iter().map(|ids| Encoding::of_runs(vec![run(ids)], 0)).collect();
         Ok(self.process(encodings, true)?.ids().collect())
     }
@@ -109,14 +109,14 @@ fn joined(encodings: Vec<Encoding>) -> Result<Encoding> {
     }
 }
 
-impl Piece {
+impl TemplatePiece {
     /// A text of a template.
     pub(crate) fn of_text(sequence: usize, type_id: u32) -> Self {
-        Piece { sequence: Some(sequence), ids: Vec::new(), tokens: Arc::new([]), type_id }
+        TemplatePiece { sequence: Some(sequence), ids: Vec::new(), tokens: Arc::new([]), type_id }
     }
 
     fn encoding(&self, type_id: u32) -> Encoding {
-        let run = Run::of_added(self.ids.clone(), Source::Tokens(Arc::clone(&self.tokens)), type_id);
+        let run = Run::of_added(self.ids.clone(), RunSource::Tokens(Arc::clone(&self.tokens)), type_id);
         Encoding::of_runs(vec![run], type_id)
     }
 }
@@ -161,7 +161,7 @@ impl Step {
 }
 
 /// Encodings in the places that a template has for them, and its own tokens between them.
-fn placed(pieces: &[Piece], encodings: &mut [Encoding], adds_tokens: bool) -> Vec<Encoding> {
+fn placed(pieces: &[TemplatePiece], encodings: &mut [Encoding], adds_tokens: bool) -> Vec<Encoding> {
     let mut placed = Vec::new();
     for piece in pieces {
         let Some(number) = piece.sequence else {
@@ -178,7 +178,12 @@ fn placed(pieces: &[Piece], encodings: &mut [Encoding], adds_tokens: bool) -> Ve
 }
 
 /// Encodings between the tokens of BERT or RoBERTa, whose second text has other types and no token in front.
-fn framed(cls: &Piece, sep: &Piece, encodings: Vec<Encoding>, is_roberta: bool) -> Result<Vec<Encoding>> {
+fn framed(
+    cls: &TemplatePiece,
+    sep: &TemplatePiece,
+    encodings: Vec<Encoding>,
+    is_roberta: bool,
+) -> Result<Vec<Encoding>> {
     let frame = |(number, mut encoding): (usize, Encoding)| {
         encoding.set_only_sequence(number.min(1));
         encoding.overflowing.iter_mut().for_each(|part| part.set_only_sequence(number.min(1)));

@@ -33,7 +33,7 @@ impl TextColumns for Columns {
 
 /// Where the tokens of a run come from.
 #[derive(Clone)]
-pub(crate) enum Source {
+pub(crate) enum RunSource {
     /// A text.
     Text(Arc<dyn TextColumns>),
     /// A template, which adds these tokens.
@@ -59,7 +59,7 @@ pub(crate) struct Run {
     pub(super) ids: Arc<[u32]>,
     /// The range of the tokens in `ids` and in the source.
     pub(super) range: Range<usize>,
-    pub(super) source: Source,
+    pub(super) source: RunSource,
     pub(super) type_id: u32,
     pub(super) is_attended: bool,
     /// Whether the tokens count as special: those of a template, and padding.
@@ -88,7 +88,7 @@ impl TryFrom<RunState> for Run {
         if [columns.tokens.len(), columns.spans.len(), columns.words.len()] != [ids.len(); 3] {
             return Err("the state of the encoding is corrupt");
         }
-        let run = Run::of_text(ids, Source::Text(Arc::new(columns)));
+        let run = Run::of_text(ids, RunSource::Text(Arc::new(columns)));
         Ok(Run { type_id, is_attended, is_added, text, ..run })
     }
 }
@@ -108,14 +108,14 @@ impl Serialize for Run {
 }
 
 impl Run {
-    pub(crate) fn of_text(ids: Vec<u32>, source: Source) -> Self {
+    pub(crate) fn of_text(ids: Vec<u32>, source: RunSource) -> Self {
         let range = 0..ids.len();
         let (type_id, is_attended, is_added, text) = (0, true, false, Some(0));
         Run { ids: ids.into(), range, source, type_id, is_attended, is_added, text, edits: Vec::new() }
     }
 
     /// Tokens that are added to a text.
-    pub(super) fn of_added(ids: Vec<u32>, source: Source, type_id: u32) -> Self {
+    pub(super) fn of_added(ids: Vec<u32>, source: RunSource, type_id: u32) -> Self {
         Run { type_id, is_added: true, text: None, ..Run::of_text(ids, source) }
     }
 
@@ -134,7 +134,7 @@ impl Run {
 
     /// Leaves whitespace out of the spans; `is_first` says that the run begins the encoding.
     pub(super) fn trim(&mut self, is_prefixed: bool, is_first: bool) {
-        if matches!(self.source, Source::Text(_)) || !self.edits.is_empty() {
+        if matches!(self.source, RunSource::Text(_)) || !self.edits.is_empty() {
             self.edits.push(SpanEdit::Trim { is_prefixed, first: is_first.then_some(self.range.start) });
         }
     }
@@ -142,15 +142,15 @@ impl Run {
     /// The tokens, their spans and their words, one after the other.
     pub(crate) fn columns(&self) -> Result<impl Iterator<Item = (&str, Span, Option<u32>)>> {
         let columns = match &self.source {
-            Source::Text(text) => Some(text.columns()?),
-            Source::Tokens(_) | Source::Repeated(_) => None,
+            RunSource::Text(text) => Some(text.columns()?),
+            RunSource::Tokens(_) | RunSource::Repeated(_) => None,
         };
         Ok(self.range.clone().map(move |at| {
             let (token, span, word) = match (&self.source, columns) {
                 (_, Some(columns)) => (&*columns.tokens[at], columns.spans[at], columns.words[at]),
-                (Source::Tokens(tokens), _) => (&*tokens[at], (0, 0), None),
-                (Source::Repeated(token), _) => (&**token, (0, 0), None),
-                (Source::Text(_), None) => ("", (0, 0), None),
+                (RunSource::Tokens(tokens), _) => (&*tokens[at], (0, 0), None),
+                (RunSource::Repeated(token), _) => (&**token, (0, 0), None),
+                (RunSource::Text(_), None) => ("", (0, 0), None),
             };
             (token, self.edits.iter().fold(span, |span, edit| edit.apply(at, token, span)), word)
         }))

@@ -73,7 +73,7 @@ impl Splitter for SplitStages {
 }
 
 /// A stretch, and whether it is a match.
-type Stretch = (Range<usize>, bool);
+type MatchedRange = (Range<usize>, bool);
 
 impl SplitStage {
     fn cut(&self, text: &[u8], piece: Range<usize>, pieces: &mut Vec<Range<usize>>) -> Result<()> {
@@ -110,7 +110,7 @@ impl SplitStage {
     }
 
     /// The matches in a piece and all text between them, in order, without a gap.
-    fn stretches(&self, text: &[u8], piece: Range<usize>) -> Result<Vec<Stretch>> {
+    fn stretches(&self, text: &[u8], piece: Range<usize>) -> Result<Vec<MatchedRange>> {
         let base = piece.start;
         let (mut stretches, mut end) = (Vec::new(), base);
         self.matcher.find(&text[piece.clone()], &mut |range| {
@@ -130,7 +130,7 @@ impl SplitStage {
 
 /// Adds stretches to the pieces from `first` on, each as a new piece or as a continuation of the last one.
 fn join(
-    stretches: Vec<Stretch>,
+    stretches: Vec<MatchedRange>,
     pieces: &mut Vec<Range<usize>>,
     first: usize,
     joins: impl Fn(bool, bool) -> bool,

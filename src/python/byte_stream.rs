@@ -86,7 +86,7 @@ pub(super) struct PyDocumentStream {
 }
 
 /// A document or a part of one, whether it ends there, and its label.
-type Part = (String, bool, Option<String>);
+type DocumentPart = (String, bool, Option<String>);
 
 #[pymethods]
 impl PyDocumentStream {
@@ -112,7 +112,7 @@ impl PyDocumentStream {
     }
 
     /// Some documents, and how many bytes of the file were read for them; None at the end.
-    fn read(&self, py: Python<'_>) -> PyResult<Option<(Vec<Part>, u64)>> {
+    fn read(&self, py: Python<'_>) -> PyResult<Option<(Vec<DocumentPart>, u64)>> {
         let reader = &mut *call::alone(&self.reader, "a stream")?;
         let (documents, bytes) = call::long(py, None, |control| {
             let documents = reader.next(self.label.as_deref(), control)?;

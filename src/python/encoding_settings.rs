@@ -12,7 +12,7 @@ use super::objects::{self, Any};
 use super::pipeline::PyPostProcessor;
 use super::tokenizer::Tokenizer;
 use crate::error::Result;
-use crate::postprocess::{Encoding, Padding, Run, Source, Truncation, finish, pad};
+use crate::postprocess::{Encoding, Padding, Run, RunSource, Truncation, finish, pad};
 
 /// How encodings are finished: truncation, post-processor and padding. Immutable.
 #[pyclass(frozen, name = "EncodingSettings", module = "toksmith._core")]
@@ -88,7 +88,7 @@ impl PyEncodingSettings {
         let mut run = |(at, text): (usize, PyBackedStr)| {
             let ids = ids.next().unwrap_or_default().to_vec();
             if is_fast {
-                return Ok(Run::of_text(ids, Source::Repeated("".into())));
+                return Ok(Run::of_text(ids, RunSource::Repeated("".into())));
             }
             tokenizer.inner.run_of(text, ids, special, is_pretokenized.then_some(at))
         };

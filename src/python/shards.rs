@@ -13,7 +13,9 @@ use super::formats::{json_of, of_json};
 use super::objects::{Any, Made};
 use super::tokenizer::Tokenizer;
 use crate::encode::Encoder;
-use crate::shards::{self, Piece, RawShard, ShardFolder, ShardFormat, ShardOptions, ShardRun, TextJob};
+use crate::shards::{
+    self, DocumentRange, RawShard, ShardFolder, ShardFormat, ShardOptions, ShardRun, TextJob,
+};
 
 /// The folder of a run: makes shards whole, saves the state, and gives whole shards their names.
 #[pyclass(frozen, name = "ShardFolder", module = "toksmith._core")]
@@ -65,8 +67,8 @@ impl PyShardFolder {
         number: u32,
         pieces: Vec<(PathBuf, PathBuf, u64, u64)>,
     ) -> PyResult<()> {
-        let piece = |(ids, starts, first, end)| Piece { ids, starts, first, end };
-        let pieces: Vec<Piece> = pieces.into_iter().map(piece).collect();
+        let piece = |(ids, starts, first, end)| DocumentRange { ids, starts, first, end };
+        let pieces: Vec<DocumentRange> = pieces.into_iter().map(piece).collect();
         call::long(py, None, |control| self.folder.join(split, number, &pieces, control))
     }
 

@@ -17,7 +17,7 @@ use crate::count::{self, PretokenCounts};
 use crate::error::Result;
 use crate::pretokenize::Pretokenizer;
 use crate::tokenizer;
-use crate::train::{self, Layout, Measure, Merge, Options, Saver, SpecialIds, Start, Texts, Window};
+use crate::train::{self, ChoiceWindow, Layout, Measure, Merge, Options, Saver, SpecialIds, Start, Texts};
 
 #[pyclass(frozen, module = "toksmith._core")]
 pub(super) struct Learned {
@@ -100,7 +100,7 @@ pub(super) fn learn(
                 PyMeasure::Ratio(ratio) => Measure::Ratio(ratio),
                 PyMeasure::Dev(dev) => Measure::Dev(all(dev)),
             };
-            let window = window.map(|(size, alpha)| Window { size, alpha });
+            let window = window.map(|(size, alpha)| ChoiceWindow { size, alpha });
             Texts::Languages { texts: all(texts), measure, window }
         }
         PyTexts::Runs(pattern, count) => Texts::Runs {

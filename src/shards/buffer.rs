@@ -11,7 +11,7 @@ use crate::room;
 
 /// A document of a buffer, or a part of one.
 #[derive(Clone, Copy, Debug)]
-struct Entry {
+struct BufferedDocument {
     /// The documents are sorted by this number, the hash of their number in the run.
     key: u64,
     split: u8,
@@ -28,7 +28,7 @@ struct Entry {
 pub(super) struct ShuffleBuffer {
     seed: u64,
     width: usize,
-    entries: Vec<Entry>,
+    entries: Vec<BufferedDocument>,
     blocks: Vec<Arc<Vec<u8>>>,
     /// Ids of all documents.
     pub(super) ids: u64,
@@ -37,7 +37,7 @@ pub(super) struct ShuffleBuffer {
 }
 
 /// Some documents of one split in the new order.
-pub(super) struct Run {
+pub(super) struct SplitRun {
     pub(super) split: usize,
     pub(super) order: Range<usize>,
     pub(super) ids: u64,
@@ -68,7 +68,7 @@ impl ShuffleBuffer {
         {
             let len = head.bytes.len();
             let block = self.keep(&Arc::new(head.bytes))?;
-            self.push(Entry { block, start: 0, len, ends: head.ends, ..last })?;
+            self.push(BufferedDocument { block, start: 0, len, ends: head.ends, ..last })?;
             self.take_if_full(full_ids, &mut full);
         }
         let documents = encoded.parts.iter().map(|part| part.lengths.len()).sum::<usize>();
@@ -89,7 +89,7 @@ impl ShuffleBuffer {
             };
             let ends = at + 1 < documents || encoded.open.is_none();
             let key = xxh64(&number.to_le_bytes(), self.seed);
-            self.push(Entry { key, split, ends, block, start: *start, len })?;
+            self.push(BufferedDocument { key, split, ends, block, start: *start, len })?;
             *start += len;
             if self.take_if_full(full_ids, &mut full) {
                 parts.iter_mut().for_each(|(.., kept)| *kept = None);
@@ -99,7 +99,7 @@ impl ShuffleBuffer {
         Ok((full, left))
     }
 
-    fn push(&mut self, entry: Entry) -> Result<()> {
+    fn push(&mut self, entry: BufferedDocument) -> Result<()> {
         self.ids += (entry.len / self.width) as u64;
         self.is_open = !entry.ends;
         room::push(&mut self.entries, entry)
@@ -121,9 +121,9 @@ impl ShuffleBuffer {
     }
 
     /// Sorts the documents of each split into their new order, and divides them into runs of about `ids` ids.
-    pub(super) fn shuffle(&mut self, ids: u64) -> Vec<Run> {
+    pub(super) fn shuffle(&mut self, ids: u64) -> Vec<SplitRun> {
         self.entries.sort_by_key(|entry| (entry.split, entry.key));
-        let mut runs: Vec<Run> = Vec::new();
+        let mut runs: Vec<SplitRun> = Vec::new();
         for (at, entry) in self.entries.iter().enumerate() {
             let split = usize::from(entry.split);
             let len = (entry.len / self.width) as u64;
@@ -134,7 +134,12 @@ impl ShuffleBuffer {
                     run.ids += len;
                     run.documents += u64::from(entry.ends);
                 }
-                _ => runs.push(Run { split, order: at..at + 1, ids: len, documents: u64::from(entry.ends) }),
+                _ => runs.push(SplitRun {
+                    split,
+                    order: at..at + 1,
+                    ids: len,
+                    documents: u64::from(entry.ends),
+                }),
             }
         }
         runs

@@ -46,7 +46,7 @@ pub(super) enum Job {
 
 /// The ids of documents of one split, one document after the other.
 #[derive(Debug, Default)]
-pub(super) struct Part {
+pub(super) struct SplitIds {
     /// The ids, little-endian.
     pub(super) bytes: Vec<u8>,
     /// The number of ids of each document.
@@ -76,7 +76,7 @@ pub(super) struct SourceCount {
 pub(super) struct Encoded {
     pub(super) head: Option<Head>,
     /// One for each split.
-    pub(super) parts: Vec<Part>,
+    pub(super) parts: Vec<SplitIds>,
     /// The split of each document that begins in the job, in order. Empty if there is only one split.
     pub(super) order: Vec<u8>,
     /// The split of the last document, if that document continues in the next job.
@@ -96,7 +96,7 @@ pub(super) struct Encoded {
 
 impl Encoded {
     pub(super) fn new(splits: usize, end: Cursor) -> Self {
-        let parts = (0..splits).map(|_| Part::default()).collect();
+        let parts = (0..splits).map(|_| SplitIds::default()).collect();
         Encoded { parts, end, ..Encoded::default() }
     }
 

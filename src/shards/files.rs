@@ -143,7 +143,7 @@ impl RawShard {
 
 /// Consecutive documents in the two files of a shard without headers.
 #[derive(Debug)]
-pub struct Piece {
+pub struct DocumentRange {
     /// The file of ids.
     pub ids: PathBuf,
     /// The file of the places of documents.
@@ -160,7 +160,7 @@ pub(super) fn join_pieces(
     (ids, starts): (&Path, &Path),
     header_bytes: usize,
     width: u64,
-    pieces: &[Piece],
+    pieces: &[DocumentRange],
     control: &Control,
 ) -> Result<u64> {
     let (mut ids, mut starts) = (Output::create(ids)?, Output::create(starts)?);

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::files::{Piece, RawShard, ShardFormat, join_pieces, synced};
+use super::files::{DocumentRange, RawShard, ShardFormat, join_pieces, synced};
 use super::ledger::Snapshot;
 use super::options::ShardOptions;
 use super::shard::Filling;
@@ -172,7 +172,7 @@ impl ShardFolder {
     }
 
     /// Copies pieces to a new shard, and makes it whole.
-    pub fn join(&self, split: usize, number: u32, pieces: &[Piece], control: &Control) -> Result<()> {
+    pub fn join(&self, split: usize, number: u32, pieces: &[DocumentRange], control: &Control) -> Result<()> {
         let documents = pieces.iter().map(|piece| piece.end - piece.first).sum();
         let raw = self.raw((split, number), Filling::default());
         for path in [&raw.ids, &raw.starts] {

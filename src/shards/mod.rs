@@ -25,7 +25,7 @@ mod write;
 
 pub use documents::{TextBatch, TextJob};
 pub use files::{
-    LLM_C_HEADER_BYTES, NPY_HEADER_BYTES, Piece, RawShard, ShardFormat, llm_c_header, npy_header,
+    DocumentRange, LLM_C_HEADER_BYTES, NPY_HEADER_BYTES, RawShard, ShardFormat, llm_c_header, npy_header,
 };
 pub use folder::{ParquetWriter, ShardEntry, ShardFolder};
 pub use ledger::Snapshot;

@@ -9,7 +9,7 @@ use super::documents::Encoded;
 use super::ledger::{Ledger, Pending, Snapshot};
 use super::options::{ShardOptions, Shuffle};
 use super::shard::{Filling, Shard};
-use super::write::{Content, PlacedIds, Segment};
+use super::write::{Content, PlacedIds, ShardRange};
 use crate::control::Control;
 use crate::error::Result;
 use crate::source::InputFile;
@@ -221,7 +221,7 @@ impl Placing<'_, '_> {
     }
 
     /// Places the documents of a split. The last one may continue in the next job.
-    fn part(&mut self, split: usize, encoded: &Arc<Encoded>, segments: &mut Vec<Segment>) -> Result<()> {
+    fn part(&mut self, split: usize, encoded: &Arc<Encoded>, segments: &mut Vec<ShardRange>) -> Result<()> {
         let width = self.context.options.width();
         let lengths = &encoded.parts[split].lengths;
         let whole = lengths.len() - usize::from(encoded.open == Some(split));
@@ -238,7 +238,7 @@ impl Placing<'_, '_> {
             let documents: Range<usize> = start..end.min(whole);
             let added = Filling { ids, documents: documents.len() as u64 };
             let is_cut = end > whole;
-            let what = Content::Part { encoded: encoded.clone(), split, bytes, documents };
+            let what = Content::SplitIds { encoded: encoded.clone(), split, bytes, documents };
             self.segment(split, added, what, segments)?;
             if !is_cut {
                 self.close_if_full(split);
@@ -254,12 +254,12 @@ impl Placing<'_, '_> {
         split: usize,
         added: Filling,
         what: Content,
-        segments: &mut Vec<Segment>,
+        segments: &mut Vec<ShardRange>,
     ) -> Result<()> {
         let shard = self.placer.shard(split, self.context.options)?;
         shard.expect();
         let now = &mut self.placer.now;
-        segments.push(Segment { shard, at: now.shards[split].1, what });
+        segments.push(ShardRange { shard, at: now.shards[split].1, what });
         for filling in [&mut now.shards[split].1, &mut now.totals[split]] {
             filling.ids += added.ids;
             filling.documents += added.documents;

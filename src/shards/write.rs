@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::room;
 
 /// The ids of consecutive documents in a shard.
-pub(super) struct Segment {
+pub(super) struct ShardRange {
     pub(super) shard: Arc<Shard>,
     /// What the shard holds before this segment.
     pub(super) at: Filling,
@@ -22,7 +22,7 @@ pub(super) enum Content {
     /// In the head of a job.
     Head(Arc<Encoded>),
     /// In the part of a split: a range of its bytes, and the documents that end in this range.
-    Part { encoded: Arc<Encoded>, split: usize, bytes: Range<usize>, documents: Range<usize> },
+    SplitIds { encoded: Arc<Encoded>, split: usize, bytes: Range<usize>, documents: Range<usize> },
     /// In a shuffled buffer: a range of its entries in their new order.
     Shuffled(Arc<ShuffleBuffer>, Range<usize>),
 }
@@ -31,7 +31,7 @@ pub(super) enum Content {
 pub(super) struct PlacedIds {
     /// The number of the job that they were placed with.
     pub(super) job: u64,
-    pub(super) segments: Vec<Segment>,
+    pub(super) segments: Vec<ShardRange>,
 }
 
 impl PlacedIds {
@@ -47,9 +47,9 @@ impl PlacedIds {
     }
 }
 
-impl Segment {
+impl ShardRange {
     fn write(&self) -> Result<()> {
-        let Segment { shard, at, what } = self;
+        let ShardRange { shard, at, what } = self;
         match what {
             Content::Head(encoded) => {
                 let Some(head) = &encoded.head else { return Ok(()) };
@@ -57,7 +57,7 @@ impl Segment {
                 let ends = if head.ends { ends(at.ids, &[ids])? } else { Vec::new() };
                 shard.write(*at, &head.bytes, &ends)
             }
-            Content::Part { encoded, split, bytes, documents } => {
+            Content::SplitIds { encoded, split, bytes, documents } => {
                 let part = &encoded.parts[*split];
                 shard.write(*at, &part.bytes[bytes.clone()], &ends(at.ids, &part.lengths[documents.clone()])?)
             }

@@ -7,7 +7,7 @@ use once_cell::race::OnceBox;
 use super::tokenizer::Tokenizer;
 use crate::control::Control;
 use crate::error::Result;
-use crate::postprocess::{Columns, Run, Source, TextColumns};
+use crate::postprocess::{Columns, Run, RunSource, TextColumns};
 
 /// A text with what is known of its tokens.
 struct LazyText<T> {
@@ -57,9 +57,9 @@ impl Tokenizer {
         let word = word.map(|word| word as u32);
         let lazy = LazyText { tokenizer: self.clone(), text, special, word, columns: OnceBox::new() };
         if !self.vocab().is_random() {
-            return Ok(Run::of_text(ids, Source::Text(Arc::new(lazy))));
+            return Ok(Run::of_text(ids, RunSource::Text(Arc::new(lazy))));
         }
         let (ids, columns) = lazy.computed()?;
-        Ok(Run::of_text(ids, Source::Text(Arc::new(columns))))
+        Ok(Run::of_text(ids, RunSource::Text(Arc::new(columns))))
     }
 }

@@ -37,7 +37,7 @@ pub enum Measure {
 
 /// Passes over languages that were chosen often of late.
 #[derive(Clone, Copy, Debug)]
-pub struct Window {
+pub struct ChoiceWindow {
     /// The number of choices that are remembered.
     pub size: usize,
     /// A language with more than `alpha` times its equal share of these choices is passed over.
@@ -52,7 +52,7 @@ pub struct Window {
 pub(super) fn learn(
     texts: Vec<Counts>,
     measure: Measure,
-    window: Option<Window>,
+    window: Option<ChoiceWindow>,
     start: &Start<'_>,
     options: &Options,
     control: &Control,
@@ -119,7 +119,7 @@ impl<'c> Balance<'c> {
     fn new(
         texts: Vec<Counts>,
         measure: Measure,
-        window: Option<Window>,
+        window: Option<ChoiceWindow>,
         vocab: Option<&Vocab>,
         options: &Options,
         control: &'c Control<'c>,
@@ -210,14 +210,14 @@ fn worst(languages: &[Language<'_>], is_allowed: impl Fn(usize) -> bool) -> Opti
 
 /// The last choices.
 struct Recent {
-    window: Window,
+    window: ChoiceWindow,
     choices: VecDeque<usize>,
     /// How many of these choices are of each language.
     counts: Vec<usize>,
 }
 
 impl Recent {
-    fn new(window: Window, languages: usize) -> Self {
+    fn new(window: ChoiceWindow, languages: usize) -> Self {
         Recent { window, choices: VecDeque::new(), counts: vec![0; languages] }
     }
 

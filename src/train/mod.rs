@@ -46,7 +46,7 @@ mod ties;
 mod tokens;
 mod trainer;
 
-pub use balance::{Measure, Window};
+pub use balance::{ChoiceWindow, Measure};
 pub use checkpoint::{Saver, fingerprint, merges_from_bytes, merges_to_bytes};
 pub use layout::{Layout, SpecialIds};
 pub use learn::{learn_from, resume};

@@ -192,6 +192,19 @@ fn affordable(tallies: impl Iterator<Item = PairTally>, threshold: u64, bytes: u
     Ok(threshold)
 }
 
+/// The sums of the counts of all pairs that share a hash of `bits` bits.
+///
+/// Most pairs are rare, and few of these share their sum with a frequent pair, so most pairs need no tally of
+/// their own.
+fn sums_of(corpus: &impl Corpus, tokens: &TokenInfo, bits: u32, control: &Control) -> Result<Vec<u64>> {
+    let mut sums: Vec<u64> = memory::zeros(1 << bits)?;
+    for_each_pair(corpus, tokens, control, |position, left, right| {
+        let sum = &mut sums[shared(left, right, bits)];
+        *sum = sum.saturating_add(corpus.weight(position));
+    })?;
+    Ok(sums)
+}
+
 /// The place of each pair among tallies, and the tallies.
 type Tallies = (HashMap<u64, u32, FxBuildHasher>, Vec<(u64, PairTally)>);
 
@@ -244,19 +257,10 @@ pub(super) fn index_pairs(
     bytes_of: impl Fn(u32) -> Vec<u8>,
     control: &Control,
 ) -> Result<(PairIndex, u64)> {
-    // Most pairs are rare, and few of these share their sum with a frequent pair, so most pairs need no tally
-    // of their own.
     let bits = wanted.sum_bits();
-    let mut sums: Vec<u64> = memory::zeros(1 << bits)?;
-    for_each_pair(corpus, tokens, control, |position, left, right| {
-        let sum = &mut sums[shared(left, right, bits)];
-        *sum = sum.saturating_add(corpus.weight(position));
-    })?;
+    let sums = sums_of(corpus, tokens, bits, control)?;
     let highest = sums.iter().copied().max().unwrap_or(0).min(wanted.highest);
-    let fits = |pair: &u64| {
-        let (left, right) = ((pair >> 32) as u32, *pair as u32);
-        limit.fits(tokens, left, right)
-    };
+    let fits = |pair: &u64| limit.fits(tokens, (pair >> 32) as u32, *pair as u32);
     let least = wanted.threshold.min(highest).max(1);
     let (mut threshold, mut highest) = (least, highest.max(1));
     let (slots, tallies) = loop {
@@ -276,8 +280,10 @@ pub(super) fn index_pairs(
         }
     };
     if let Some((pair, _)) = tallies.iter().find(|(_, tally)| tally.count > MAX_COUNT) {
-        let (left, right) = (bytes_of((pair >> 32) as u32), bytes_of(*pair as u32));
-        return Err(Error::CountOverflow { left, right });
+        return Err(Error::CountOverflow {
+            left: bytes_of((pair >> 32) as u32),
+            right: bytes_of(*pair as u32),
+        });
     }
     let mergeable = tallies.iter().filter(|(pair, _)| fits(pair)).map(|(_, tally)| *tally);
     let threshold = affordable(mergeable, threshold, wanted.bytes)?;

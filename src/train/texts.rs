@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::balance::{self, Measure, Window};
+use super::balance::{self, ChoiceWindow, Measure};
 use super::checkpoint::Saver;
 use super::learn::learn_from;
 use super::options::{Merge, Options};
@@ -19,7 +19,7 @@ pub enum Texts<'t> {
     Counts(Arc<PretokenCounts>),
     /// Several languages that are compressed alike. Of those that `window` allows, each merge is for the one
     /// that is compressed worst.
-    Languages { texts: Vec<Arc<PretokenCounts>>, measure: Measure, window: Option<Window> },
+    Languages { texts: Vec<Arc<PretokenCounts>>, measure: Measure, window: Option<ChoiceWindow> },
     /// Runs of words, which a pattern finds, in the tokens of the base. The text is counted several times.
     Runs { pattern: Pretokenizer, count: Count<'t> },
 }

@@ -66,7 +66,7 @@ enum Turn<J, W> {
 /// Does a job, on the worker of a number.
 type Work<'t, J, T> = &'t (dyn Fn(usize, J) -> Result<T> + Sync);
 /// Gets the results in order.
-type Place<'t, T, W> = &'t mut (dyn FnMut(T) -> Result<Vec<W>> + Send);
+type PlaceResult<'t, T, W> = &'t mut (dyn FnMut(T) -> Result<Vec<W>> + Send);
 /// Writes a placed result.
 type Write<'t, W> = &'t (dyn Fn(W) -> Result<()> + Sync);
 
@@ -95,7 +95,7 @@ struct QueueState<'t, J, T, W> {
     /// Jobs that were made and not begun, with their numbers.
     unstarted: VecDeque<(usize, J)>,
     /// The receiver of results; `None` while a worker calls it.
-    place: Option<Place<'t, T, W>>,
+    place: Option<PlaceResult<'t, T, W>>,
     /// The number of the next job to be made.
     next: usize,
     /// The number of the next result to be taken.
@@ -112,7 +112,7 @@ impl<'t, J, T, W> OrderedQueue<'t, J, T, W> {
     fn new(
         jobs: JobSource<'t, J>,
         work: Work<'t, J, T>,
-        place: Place<'t, T, W>,
+        place: PlaceResult<'t, T, W>,
         write: Write<'t, W>,
         (workers, control): (usize, &'t Control<'t>),
     ) -> Self {

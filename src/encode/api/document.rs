@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::rope::{Chunk, Place, Rope};
+use super::rope::{Chunk, ChunkPlace, Rope};
 use super::shared_ids::{IdView, SharedIds};
 use crate::control::Control;
 use crate::encode::encoder::Encoder;
@@ -163,7 +163,7 @@ impl Document {
     }
 
     /// The first and last chunk that an edit affects.
-    fn affected(&self, range: &Range<usize>, text_bytes: usize) -> (Place, Place) {
+    fn affected(&self, range: &Range<usize>, text_bytes: usize) -> (ChunkPlace, ChunkPlace) {
         let margin = self.encoder.cutter(self.special, false).margin();
         let mut first = self.rope.at_byte(range.start.saturating_sub(margin));
         let mut last = self.rope.at_byte(range.end + margin);

@@ -101,14 +101,14 @@ type EncodeRange<'a> = dyn FnMut(Range<usize>, &mut Vec<u32>) -> Result<()> + 'a
 
 #[derive(Default)]
 struct Shard {
-    entries: HashMap<Branch, Entry>,
+    entries: HashMap<Branch, CachedText>,
     /// All branches. The first goes when memory is needed, or, if it was used since it was there, becomes the
     /// last.
     queue: VecDeque<Branch>,
     bytes: usize,
 }
 
-struct Entry {
+struct CachedText {
     node: Arc<Node>,
     is_used: bool,
 }
@@ -304,7 +304,7 @@ impl Shard {
             return false;
         }
         self.bytes = self.bytes - freed + node.bytes();
-        if self.entries.insert(place, Entry { node, is_used: old.is_some() }).is_none() {
+        if self.entries.insert(place, CachedText { node, is_used: old.is_some() }).is_none() {
             self.queue.push_back(place);
         }
         while self.bytes > max_bytes

@@ -63,7 +63,7 @@ struct Group {
 
 /// A chunk by its place, with all that is before it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct ChunkPlace {
     group: usize,
     chunk: usize,
     pub(super) before: Extent,
@@ -86,17 +86,17 @@ impl Rope {
         self.total
     }
 
-    pub(super) fn first(&self) -> Place {
-        Place { group: 0, chunk: 0, before: Extent::default() }
+    pub(super) fn first(&self) -> ChunkPlace {
+        ChunkPlace { group: 0, chunk: 0, before: Extent::default() }
     }
 
     /// The chunk that has byte `at` of the text; the last chunk for places beyond the end.
-    pub(super) fn at_byte(&self, at: usize) -> Place {
+    pub(super) fn at_byte(&self, at: usize) -> ChunkPlace {
         self.place(|before| before.bytes <= at)
     }
 
     /// The chunk that has an id; the last chunk for places beyond the end.
-    pub(super) fn at_id(&self, at: usize) -> Place {
+    pub(super) fn at_id(&self, at: usize) -> ChunkPlace {
         self.place(|before| before.ids <= at)
     }
 
@@ -107,7 +107,7 @@ impl Rope {
     }
 
     /// The last chunk that has so much before it that `reaches` is true.
-    fn place(&self, reaches: impl Fn(Extent) -> bool) -> Place {
+    fn place(&self, reaches: impl Fn(Extent) -> bool) -> ChunkPlace {
         let mut place = self.first();
         while place.group + 1 < self.groups.len() {
             let mut after = place.before;
@@ -129,31 +129,35 @@ impl Rope {
         place
     }
 
-    pub(super) fn chunk(&self, place: Place) -> &Chunk {
+    pub(super) fn chunk(&self, place: ChunkPlace) -> &Chunk {
         &self.groups[place.group].chunks[place.chunk]
     }
 
-    pub(super) fn next(&self, place: Place) -> Option<Place> {
+    pub(super) fn next(&self, place: ChunkPlace) -> Option<ChunkPlace> {
         let mut before = place.before;
         before.add(self.chunk(place).extent());
         if place.chunk + 1 < self.groups[place.group].chunks.len() {
-            return Some(Place { chunk: place.chunk + 1, before, ..place });
+            return Some(ChunkPlace { chunk: place.chunk + 1, before, ..place });
         }
-        (place.group + 1 < self.groups.len()).then(|| Place { group: place.group + 1, chunk: 0, before })
+        (place.group + 1 < self.groups.len()).then(|| ChunkPlace { group: place.group + 1, chunk: 0, before })
     }
 
-    pub(super) fn previous(&self, place: Place) -> Option<Place> {
+    pub(super) fn previous(&self, place: ChunkPlace) -> Option<ChunkPlace> {
         place.before.bytes.checked_sub(1).map(|byte| self.at_byte(byte))
     }
 
     /// The chunks from `first` on.
-    pub(super) fn chunks_from(&self, first: Place) -> impl Iterator<Item = &Chunk> + Clone {
+    pub(super) fn chunks_from(&self, first: ChunkPlace) -> impl Iterator<Item = &Chunk> + Clone {
         iter::successors(Some(first), |place| self.next(*place)).map(|place| self.chunk(place))
     }
 
     /// The chunks from `first` to `last`, both included.
-    pub(super) fn chunks_between(&self, first: Place, last: Place) -> impl Iterator<Item = &Chunk> + Clone {
-        let within = move |place: &Place| (place.group, place.chunk) <= (last.group, last.chunk);
+    pub(super) fn chunks_between(
+        &self,
+        first: ChunkPlace,
+        last: ChunkPlace,
+    ) -> impl Iterator<Item = &Chunk> + Clone {
+        let within = move |place: &ChunkPlace| (place.group, place.chunk) <= (last.group, last.chunk);
         let places = iter::successors(Some(first), |place| self.next(*place)).take_while(within);
         places.map(|place| self.chunk(place))
     }
@@ -165,7 +169,7 @@ impl Rope {
 
     /// Replaces the chunks from `first` to `last`, both included, by others. These are not empty, but for the
     /// one of an empty text.
-    pub(super) fn splice(&mut self, first: Place, last: Place, chunks: Vec<Chunk>) {
+    pub(super) fn splice(&mut self, first: ChunkPlace, last: ChunkPlace, chunks: Vec<Chunk>) {
         let mut tail = self.groups[last.group].chunks.split_off(last.chunk + 1);
         let mut all = std::mem::take(&mut self.groups[first.group].chunks);
         all.truncate(first.chunk);

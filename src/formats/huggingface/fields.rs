@@ -200,8 +200,15 @@ impl Fields {
         let extra = config.get("extra_special_tokens").and_then(Value::as_array).filter(|_| taken.is_none());
         let named = ROLES.iter().filter(|role| is_converted(role)).filter_map(|role| config.get(*role));
         let contents = named.chain(extra.into_iter().flatten());
-        let special: HashSet<&str> =
-            contents.filter_map(|value| value.as_str().or(value["content"].as_str())).collect();
+        let special = contents.filter_map(|value| value.as_str().or(value["content"].as_str())).collect();
+        self.take_added(files, &special, warnings);
+        if let Some(list) = taken {
+            config.insert("extra_special_tokens".to_owned(), list);
+        }
+    }
+
+    /// Takes the tokens of the file of added tokens, of which those in `special` are special.
+    fn take_added(&mut self, files: &SideFiles, special: &HashSet<&str>, warnings: &mut Vec<String>) {
         for (content, id) in files.get(ADDED).into_iter().flatten() {
             let Some(id) = id.as_u64() else {
                 let (name, id) = (quoted(content), shown(id));
@@ -211,9 +218,6 @@ impl Fields {
             let flags = Flags { special: special.contains(&**content), ..Flags::default() };
             let (content, normalized) = (content.clone(), Some(!flags.special));
             self.by_id.insert(id, Token { content, flags, normalized, is_bare: false });
-        }
-        if let Some(list) = taken {
-            config.insert("extra_special_tokens".to_owned(), list);
         }
     }
 }

@@ -4,7 +4,7 @@ use super::automaton::Automaton;
 use super::bimachine::Bimachine;
 use super::entry::START;
 use super::failures::{Failures, Passed};
-use super::window::{Place, Window};
+use super::window::{SymbolPlace, Window};
 use crate::error::Result;
 use crate::room;
 use crate::simd::{ENDS, Isa};
@@ -26,7 +26,7 @@ pub struct CompiledScanner<'t> {
     /// Made for the first window: some texts are too short for any.
     window: Option<Box<Window>>,
     /// Where the next window goes on, if it follows the last one.
-    next_window: Option<Place>,
+    next_window: Option<SymbolPlace>,
     /// Before this place no windows are tried, since there was no place for the end of one.
     no_windows_until: usize,
 }
@@ -81,10 +81,10 @@ impl<'t> CompiledScanner<'t> {
 
     /// Where the next window begins: where the last one ended, or at the next pretoken if enough text is
     /// left, and a place for the window's end is to be expected.
-    fn window_start(&self) -> Option<Place> {
+    fn window_start(&self) -> Option<SymbolPlace> {
         let is_worth_it =
             self.text.len() - self.start >= Window::MIN_TEXT && self.start >= self.no_windows_until;
-        self.next_window.or_else(|| is_worth_it.then(|| Place::start(self.start)))
+        self.next_window.or_else(|| is_worth_it.then(|| SymbolPlace::start(self.start)))
     }
 
     /// Hands out the ends that were found in the last window, and reads the next window once no end is left.

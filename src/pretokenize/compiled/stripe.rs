@@ -11,7 +11,7 @@ pub(super) const WORD_BITS: usize = u64::BITS as usize;
 
 /// Characters that are read at once.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Step {
+pub(super) struct StripeStep {
     /// The number of each character; then the row of the second automaton.
     pub(super) numbers: [u16; STEPS],
     /// What the first automaton noted at each character.
@@ -33,7 +33,7 @@ pub(super) struct Stripe {
     /// Whether each character is a byte, so that a character is found by its number.
     is_ascii: bool,
     /// As many steps as the longest text so far needed.
-    pub(super) steps: Vec<Step>,
+    pub(super) steps: Vec<StripeStep>,
     /// A bit for each character, set where a pretoken that was not handed out ends before it.
     pub(super) ends: [u64; STRIPE_CHARACTERS / WORD_BITS],
 }
@@ -53,7 +53,7 @@ impl Stripe {
         // Steps for all characters and one more, in whole blocks.
         let steps = (text.len() / BLOCK_BYTES + 1) * BLOCK_STEPS;
         if self.steps.len() < steps {
-            self.steps.resize(steps, Step::default());
+            self.steps.resize(steps, StripeStep::default());
         }
         if self.is_ascii {
             self.classify_ascii(simd, machine, text);
@@ -96,7 +96,7 @@ impl Stripe {
     #[inline(always)]
     pub(super) fn pad(&mut self, steps: usize) {
         if self.steps.len() < steps {
-            self.steps.resize(steps, Step::default());
+            self.steps.resize(steps, StripeStep::default());
         }
         let (full, remainder) = (self.len / STEPS, self.len % STEPS);
         for (number, step) in self.steps[..steps].iter_mut().enumerate().skip(full) {

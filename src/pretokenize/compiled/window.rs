@@ -29,16 +29,16 @@ pub(super) struct Window {
 /// A place between two characters, and what the second automaton knows there: its state, and the number of
 /// the character before.
 #[derive(Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct SymbolPlace {
     pub(super) at: usize,
     state: u8,
     before: u16,
 }
 
-impl Place {
+impl SymbolPlace {
     /// A place where a pretoken begins.
     pub(super) fn start(at: usize) -> Self {
-        Place { at, state: 0, before: 0 }
+        SymbolPlace { at, state: 0, before: 0 }
     }
 }
 
@@ -57,8 +57,8 @@ impl Window {
         automaton: &Automaton,
         machine: &Bimachine,
         text: &[u8],
-        place: Place,
-    ) -> Option<Place> {
+        place: SymbolPlace,
+    ) -> Option<SymbolPlace> {
         let alphabet = &automaton.alphabet;
         let middle = end_of_stripe(alphabet, machine, text, place.at, STRIPES)?;
         let end = end_of_stripe(alphabet, machine, text, middle.0, 1)?;
@@ -104,14 +104,14 @@ struct Read<'a> {
     machine: &'a Bimachine,
     text: &'a [u8],
     ends: [StripeEnd; STRIPES],
-    place: Place,
+    place: SymbolPlace,
 }
 
 impl Kernel for Read<'_> {
-    type Out = Place;
+    type Out = SymbolPlace;
 
     #[inline(always)]
-    fn run<S: Simd>(self, simd: S) -> Place {
+    fn run<S: Simd>(self, simd: S) -> SymbolPlace {
         let Read { stripes, alphabet, machine, text, ends, mut place } = self;
         for (stripe, (end, _)) in stripes.iter_mut().zip(ends) {
             let characters = &text[stripe.first..end];
@@ -135,7 +135,7 @@ impl Kernel for Read<'_> {
             stripe.find_rows(steps, machine.numbers, place.before);
             let (state, before) =
                 machine.state_after(stripe.len, |at| stripe.row(at), place.state, place.before);
-            place = Place { at: end, state, before };
+            place = SymbolPlace { at: end, state, before };
         }
         for step in 0..steps {
             for (stripe, state) in stripes.iter_mut().zip(&mut states) {

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::metaspace;
 use super::part::Part;
 use super::patterns::FilePatterns;
-use crate::decode::{Decoder, PieceRule, Stage};
+use crate::decode::{DecodeStage, Decoder, PieceRule};
 use crate::error::Result;
 use crate::pipeline::Prefix;
 
@@ -16,36 +16,36 @@ const MAX_STAGES: usize = 256;
 /// Reads the decoder that stands at a place; without one, tokens are joined by spaces.
 pub(super) fn read(value: &Value, place: &str, patterns: &mut FilePatterns<'_>) -> Result<Decoder> {
     if value.is_null() {
-        return Ok(Decoder { stages: vec![Stage::Spaced] });
+        return Ok(Decoder { stages: vec![DecodeStage::Spaced] });
     }
     let parts = Part::flat(value, place, "decoders", MAX_STAGES)?;
     Ok(Decoder { stages: parts.iter().map(|part| stage(part, patterns)).collect::<Result<_>>()? })
 }
 
-fn stage(part: &Part<'_>, patterns: &mut FilePatterns<'_>) -> Result<Stage> {
+fn stage(part: &Part<'_>, patterns: &mut FilePatterns<'_>) -> Result<DecodeStage> {
     let text = |name: &str| part.text(name).map(str::to_owned);
     Ok(match part.kind()? {
-        "ByteLevel" => Stage::ByteLevel,
-        "ByteFallback" => Stage::ByteFallback,
-        "Fuse" => Stage::Fuse,
-        "Replace" => Stage::Replace(part.matcher(patterns, false)?.0, text("content")?),
-        "Strip" => Stage::Strip {
+        "ByteLevel" => DecodeStage::ByteLevel,
+        "ByteFallback" => DecodeStage::ByteFallback,
+        "Fuse" => DecodeStage::Fuse,
+        "Replace" => DecodeStage::Replace(part.matcher(patterns, false)?.0, text("content")?),
+        "Strip" => DecodeStage::Strip {
             character: part.character("content")?,
             start: part.count("start", None)?,
             stop: part.count("stop", None)?,
         },
-        "Metaspace" => Stage::Metaspace {
+        "Metaspace" => DecodeStage::Metaspace {
             replacement: part.character("replacement")?,
             is_prefixed: metaspace::prefix(part)? != Prefix::None,
         },
-        "BPEDecoder" => Stage::Suffix(text("suffix")?),
-        "WordPiece" => Stage::WordPiece { prefix: text("prefix")?, cleanup: part.flag("cleanup")? },
-        "CTC" => Stage::Ctc {
+        "BPEDecoder" => DecodeStage::Suffix(text("suffix")?),
+        "WordPiece" => DecodeStage::WordPiece { prefix: text("prefix")?, cleanup: part.flag("cleanup")? },
+        "CTC" => DecodeStage::Ctc {
             pad: text("pad_token")?,
             delimiter: text("word_delimiter_token")?,
             cleanup: part.flag("cleanup")?,
         },
-        "SentencePiece" => Stage::Pieces(PieceRule {
+        "SentencePiece" => DecodeStage::Pieces(PieceRule {
             surfaces: surfaces(part)?,
             has_bytes: part.flag("byte_pieces")?,
             add_dummy_prefix: part.flag("add_dummy_prefix")?,

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::part::Part;
 use super::place::{quoted, refused, shown};
 use crate::error::Result;
-use crate::postprocess::{Piece, PostProcessor, Step};
+use crate::postprocess::{PostProcessor, Step, TemplatePiece};
 
 const MAX_STEPS: usize = 64;
 const MAX_PIECES: usize = 256;
@@ -44,7 +44,7 @@ fn steps_of(part: &Part<'_>) -> Result<Vec<Step>> {
 }
 
 /// A token with its id, as a list of the two.
-fn token(part: &Part<'_>, name: &str) -> Result<Piece> {
+fn token(part: &Part<'_>, name: &str) -> Result<TemplatePiece> {
     let pair = part.list(name)?;
     let (text, id) = match pair.as_slice() {
         [Value::String(text), id] => (text, id),
@@ -54,7 +54,7 @@ fn token(part: &Part<'_>, name: &str) -> Result<Piece> {
         }
     };
     let id = number(id).ok_or_else(|| part.refused_in(name, not_an_id(id)))?;
-    Ok(Piece { sequence: None, ids: vec![id], tokens: Arc::new([text.clone()]), type_id: 0 })
+    Ok(TemplatePiece { sequence: None, ids: vec![id], tokens: Arc::new([text.clone()]), type_id: 0 })
 }
 
 fn number(value: &Value) -> Option<u32> {
@@ -73,7 +73,7 @@ fn template(part: &Part<'_>) -> Result<Step> {
     Ok(Step::Template { single, pair })
 }
 
-fn pieces(part: &Part<'_>, name: &str) -> Result<Vec<Piece>> {
+fn pieces(part: &Part<'_>, name: &str) -> Result<Vec<TemplatePiece>> {
     let rows = part.list(name)?;
     if rows.len() > MAX_PIECES {
         return Err(part.refused_in(name, format!("more than {MAX_PIECES} pieces")));
@@ -88,7 +88,7 @@ fn pieces(part: &Part<'_>, name: &str) -> Result<Vec<Piece>> {
         pieces.push(piece);
     }
     for (text, label) in [(0, "A"), (1, "B")] {
-        if pieces.iter().filter(|piece: &&Piece| piece.sequence == Some(text)).count() > MAX_TEXTS {
+        if pieces.iter().filter(|piece: &&TemplatePiece| piece.sequence == Some(text)).count() > MAX_TEXTS {
             let reason = format!("the text {label} is there more than {MAX_TEXTS} times");
             return Err(part.refused_in(name, reason));
         }
@@ -96,7 +96,7 @@ fn pieces(part: &Part<'_>, name: &str) -> Result<Vec<Piece>> {
     Ok(pieces)
 }
 
-fn piece(value: &Value, template: &Part<'_>, place: String) -> Result<Piece> {
+fn piece(value: &Value, template: &Part<'_>, place: String) -> Result<TemplatePiece> {
     let row = value.as_object().filter(|row| row.len() == 1).and_then(|row| row.iter().next());
     let Some((kind @ ("Sequence" | "SpecialToken"), content)) =
         row.map(|(kind, content)| (kind.as_str(), content))
@@ -109,8 +109,8 @@ fn piece(value: &Value, template: &Part<'_>, place: String) -> Result<Piece> {
     let type_id = number(type_id).ok_or_else(|| content.refused_in("type_id", not_an_id(type_id)))?;
     if kind == "Sequence" {
         return match id {
-            "A" => Ok(Piece::of_text(0, type_id)),
-            "B" => Ok(Piece::of_text(1, type_id)),
+            "A" => Ok(TemplatePiece::of_text(0, type_id)),
+            "B" => Ok(TemplatePiece::of_text(1, type_id)),
             _ => Err(refused(place, format!("the sequence {} is neither A nor B", quoted(id)))),
         };
     }
@@ -130,5 +130,5 @@ fn piece(value: &Value, template: &Part<'_>, place: String) -> Result<Piece> {
     };
     let ids = ids.iter().map(id).collect::<Result<_>>()?;
     let tokens: Vec<String> = names.iter().map(name).collect::<Result<_>>()?;
-    Ok(Piece { sequence: None, ids, tokens: tokens.into(), type_id })
+    Ok(TemplatePiece { sequence: None, ids, tokens: tokens.into(), type_id })
 }

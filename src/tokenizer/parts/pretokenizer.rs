@@ -70,7 +70,7 @@ pub(super) fn in_stages(stages: &[SplitStage]) -> Pretokenizer {
 }
 
 /// A stage, and the pattern of a `Split` in the dialect of `regex`.
-type Stage = (SplitStage, Option<String>);
+type PatternStage = (SplitStage, Option<String>);
 
 /// Whether ByteLevel is in a pre-tokenizer: then the model merges bytes, else characters.
 pub(super) fn has_byte_level(value: &Value) -> bool {
@@ -129,7 +129,7 @@ pub(super) fn read(value: &Value, place: &str, patterns: &mut FilePatterns<'_>) 
 }
 
 /// A rewrite of the pieces that the stages so far make, which are taken.
-fn rewrite(stages: &mut Vec<Stage>, mark: char, prefix: Prefix) -> Rewrite {
+fn rewrite(stages: &mut Vec<PatternStage>, mark: char, prefix: Prefix) -> Rewrite {
     let stages: Vec<_> = std::mem::take(stages).into_iter().map(|(stage, _)| stage).collect();
     Rewrite { splits: (!stages.is_empty()).then(|| in_stages(&stages)), mark, prefix }
 }
@@ -138,7 +138,7 @@ fn stage(matcher: Matcher, behavior: Behavior) -> SplitStage {
     SplitStage { matcher, behavior, invert: false }
 }
 
-fn stages_of(kind: &str, part: &Part<'_>, patterns: &mut FilePatterns<'_>) -> Result<Vec<Stage>> {
+fn stages_of(kind: &str, part: &Part<'_>, patterns: &mut FilePatterns<'_>) -> Result<Vec<PatternStage>> {
     let spaces = || stage(Matcher::CharKind(CharKind::Whitespace), Behavior::Removed);
     let punctuation = |behavior| stage(Matcher::CharKind(CharKind::Punctuation), behavior);
     let stages = match kind {
@@ -168,7 +168,7 @@ fn stages_of(kind: &str, part: &Part<'_>, patterns: &mut FilePatterns<'_>) -> Re
     Ok(stages.into_iter().map(|stage| (stage, None)).collect())
 }
 
-fn split(part: &Part<'_>, patterns: &mut FilePatterns<'_>) -> Result<Stage> {
+fn split(part: &Part<'_>, patterns: &mut FilePatterns<'_>) -> Result<PatternStage> {
     let (behavior, invert) = (behavior(part, None)?, part.flag("invert")?);
     let (matcher, pattern) = part.matcher(patterns, false)?;
     let source = pattern.filter(|pattern| !pattern.is_nullable).map(|pattern| pattern.source);
@@ -188,7 +188,7 @@ fn behavior(part: &Part<'_>, default: Option<&'static str>) -> Result<Behavior> 
 }
 
 /// The one pattern that splits as the stages do, and whether unmatched text is kept.
-fn single_pattern(stages: &[Stage]) -> Option<(String, bool)> {
+fn single_pattern(stages: &[PatternStage]) -> Option<(String, bool)> {
     let [(stage, Some(source))] = stages else { return None };
     let keeps_all = stage.behavior == Behavior::Isolated;
     let keeps_matches = stage.behavior == Behavior::Removed && stage.invert;

@@ -11,7 +11,7 @@ use super::place::{quoted, refused};
 use super::spaces::Spaces;
 use super::{decoder, normalizer, pretokenizer, spaces};
 use crate::control::Control;
-use crate::decode::{Decoder, Stage, TextDecoder};
+use crate::decode::{DecodeStage, Decoder, TextDecoder};
 use crate::encode::Encoder;
 use crate::error::Result;
 use crate::normalize::{Normalizer, origin_of};
@@ -56,7 +56,7 @@ impl FilePipeline {
         // Without a decoder the original would join the spellings of bytes by spaces: no text that anybody
         // wants.
         let decoder = match decoder.is_null() && is_byte_level {
-            true => Decoder { stages: vec![Stage::ByteLevel] },
+            true => Decoder { stages: vec![DecodeStage::ByteLevel] },
             false => decoder::read(decoder, "$.decoder", patterns)?,
         };
         let rewriting = Arc::new(Pipeline::new(PipelineParts {
@@ -194,7 +194,7 @@ impl FilePipeline {
         Ok(self.is_byte_level
             && self.parts.normalizer.0.is_empty()
             && self.splits.rewrites.is_empty()
-            && matches!(self.decoder.stages[..], [Stage::ByteLevel])
+            && matches!(self.decoder.stages[..], [DecodeStage::ByteLevel])
             && self.parts.added_tokens.iter().all(|token| token.flags.special)
             && self.parts.irregular()?.is_empty())
     }
