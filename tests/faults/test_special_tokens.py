@@ -172,7 +172,6 @@ def test_every_door_refuses_a_long_token_with_one_message(tmp_path: Path) -> Non
         lambda: toksmith.Tokenizer(BYTES, [], [long]),
         lambda: toksmith.train(iter(["a"]), 300, special_tokens=[long]),
         lambda: toksmith.count_pretokens(iter(["a"]), special_tokens=["a", long]),
-        lambda: toksmith.count_pretokens(toksmith.Corpus(iter(["a"]), document_separator=long)),
         lambda: toksmith.Encoding("bytes", pat_str="a", mergeable_ranks={b"a": 0}, special_tokens={long: 1}),
         lambda: encoding.encode("a", disallowed_special={long}),
         lambda: RegexTokenizer().register_special_tokens({long: 256}),

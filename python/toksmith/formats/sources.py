@@ -194,11 +194,12 @@ def _load_with(
 
 def load_own(path: str) -> _core.Tokenizer:
     """Load toksmith's own file. See `Tokenizer.load`."""
-    hint = "load reads files of save; Tokenizer.from_pretrained reads names and other files"
+    hint = "load reads files of save; Tokenizer.from_pretrained reads folders, names and other files"
     try:
         return _core.Tokenizer.load(path, format="toksmith")
     except (FileNotFoundError, IsADirectoryError) as error:
-        raise type(error)(error.errno, f"{error.strerror} ({hint})", path) from None
+        code = error.errno or errno.EISDIR
+        raise type(error)(code, f"{os.strerror(code)} ({hint})", path) from None
     except ValueError as error:
         if "not a toksmith file" not in str(error):
             raise

@@ -227,9 +227,9 @@ def test_a_tokenizer_of_a_compiled_pattern(workers: int, tmp_path: Path) -> None
     pattern = r"[A-Z]?[a-z]+| ?\p{L}+|\p{N}{1,2}| ?[^\s\p{L}\p{N}]++|\s+(?!\S)|\s+"
     assert patterns.explain(pattern).engine == "compiled"
     text = ENGLISH[:300_000]
-    tokenizer = toksmith.train(iter([text]), 600, pattern=pattern, workers=workers)
+    tokenizer = toksmith.train(toksmith.count_pretokens(iter([text]), pattern=pattern, workers=workers), 600)
     pieces = regex.findall(pattern, text)
-    counts = toksmith.train(iter(pieces), 600, pattern=None, workers=workers)
+    counts = toksmith.train(toksmith.count_pretokens(iter(pieces), pattern=None, workers=workers), 600)
     assert tokenizer.merges == counts.merges
     ids = tokenizer.encode(text, workers=workers)
     assert ids == [id for piece in pieces for id in counts.encode(piece)]
