@@ -288,24 +288,13 @@ impl Encoder {
         sink: &mut dyn Sink,
         control: &Control,
     ) -> Result<()> {
-        let PreparedScratch { mut lookup, run, fragments, staged, superwords, .. } =
-            self.prepare(scratch, pretoken.len(), control)?;
-        let pretokens = PretokenRun { text: pretoken, start: 0, ends: &[pretoken.len()] };
-        if let Some((superwords, buffers)) = superwords {
-            let parts = &mut superwords::Parts { lookup: &mut lookup, run, fragments, staged, buffers };
-            return superwords.encode_run(&self.vocab, pretokens, parts, sink);
-        }
-        let mut output = StagedOutput::<true>::new(sink, &self.vocab, staged);
-        run.encode(&mut lookup, pretokens, &mut output, |lookup, miss, output| {
-            fragments.encode(lookup, miss, output)
-        })?;
-        output.flush()
+        self.prepare(scratch, pretoken.len(), control)?.encode_pretoken(&self.vocab, pretoken, sink)
     }
 
     /// Readies a scratch for a text of `bytes` bytes: makes or enlarges its cache once it has seen enough
     /// text.
     #[inline(always)] // otherwise a result of many words is written and read again at once
-    fn prepare<'s>(
+    pub(super) fn prepare<'s>(
         &'s self,
         scratch: &'s mut Scratch,
         bytes: usize,
@@ -325,7 +314,7 @@ impl Encoder {
 }
 
 /// The parts of a scratch that encode one text, borrowed.
-struct PreparedScratch<'s> {
+pub(super) struct PreparedScratch<'s> {
     lookup: Lookup<'s>,
     run: &'s mut HotLoop,
     fragments: &'s mut Fragments,
@@ -333,6 +322,28 @@ struct PreparedScratch<'s> {
     ends: &'s mut [usize; ENDS],
     unchecked: &'s mut usize,
     superwords: Option<(&'s Superwords, &'s mut superwords::Buffers)>,
+}
+
+impl PreparedScratch<'_> {
+    /// Encodes a text that is one pretoken, with `vocab`, that of the encoder.
+    pub(super) fn encode_pretoken(
+        &mut self,
+        vocab: &Vocab,
+        pretoken: &[u8],
+        sink: &mut dyn Sink,
+    ) -> Result<()> {
+        let PreparedScratch { lookup, run, fragments, staged, superwords, .. } = self;
+        let pretokens = PretokenRun { text: pretoken, start: 0, ends: &[pretoken.len()] };
+        if let Some((superwords, buffers)) = superwords {
+            let parts = &mut superwords::Parts { lookup, run, fragments, staged, buffers };
+            return superwords.encode_run(vocab, pretokens, parts, sink);
+        }
+        let mut output = StagedOutput::<true>::new(sink, vocab, staged);
+        run.encode(lookup, pretokens, &mut output, |lookup, miss, output| {
+            fragments.encode(lookup, miss, output)
+        })?;
+        output.flush()
+    }
 }
 
 /// A pretokenizer that also cuts at places that no token of a vocabulary of characters crosses. Such a

@@ -74,8 +74,9 @@ impl EncodeStream {
         let encoder = &*self.encoder;
         let mut stream = TextStream::new(encoder.specials(self.special), &encoder.pretokenizer, before);
         encoder.pool.with(encoder.isa, 0, |scratch| {
+            let mut prepared = encoder.prepare(scratch, text.map_or(0, <[u8]>::len), control)?;
             let mut take = |event: Event<'_>, _| match event {
-                Event::Pretoken(pretoken) => encoder.encode_pretoken(scratch, pretoken, ids, control),
+                Event::Pretoken(pretoken) => prepared.encode_pretoken(&encoder.vocab, pretoken, ids),
                 Event::Special(index) => room::push(ids, encoder.vocab.special_ids()[index]),
             };
             match text {
