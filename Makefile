@@ -20,8 +20,7 @@ test: check test-rust test-python
 	@if $(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then $(MAKE) site; else \
 		echo 'Sphinx needs Python 3.11: the documentation site is not built'; fi
 
-# While one works: builds what changed in seconds, without link-time optimisation, and runs the tests that belong to the
-# changed files. `make dev SINCE=main` takes all that differs from `main`.
+# While one works: builds what changed in seconds, and runs the tests that belong to the changed files. `make dev SINCE=main` takes all that differs from `main`.
 SINCE := HEAD
 
 dev: build-dev

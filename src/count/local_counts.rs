@@ -178,7 +178,8 @@ impl Kernel for CountKeys<'_> {
         for (at, (&key, &bucket_index)) in keys.iter().zip(bucket_indices).enumerate() {
             let bucket = &mut buckets[bucket_index as usize];
             // The slot that has the key; 2 if neither does.
-            let [first, second] = bucket.keys.map(|[low, high]| (low ^ key.low) | (high ^ key.high) != 0);
+            let [first, second] =
+                simd::mapped(&bucket.keys, |[low, high]| (low ^ key.low) | (high ^ key.high) != 0);
             let slot = usize::from(first) + usize::from(first & second);
             bucket.counts[slot & 1] += u64::from(slot < 2);
             missed[count & (ENDS - 1)] = at as u16;

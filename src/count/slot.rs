@@ -181,8 +181,9 @@ impl CountSlot {
 
     /// Reads what [`CountSlot::to_bytes`] made.
     pub(super) fn from_bytes(bytes: &[u8; 32]) -> Self {
-        let part = |from: usize| u64::from_le_bytes(std::array::from_fn(|i| bytes[from + i]));
-        CountSlot { key: std::array::from_fn(|i| bytes[i]), count: part(16), first: part(24) }
+        let (halves, _) = bytes.as_chunks::<16>();
+        let last = u128::from_le_bytes(halves[1]);
+        CountSlot { key: halves[0], count: last as u64, first: (last >> 64) as u64 }
     }
 }
 

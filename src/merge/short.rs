@@ -2,7 +2,7 @@
 
 use super::first_tokens::Symbols;
 use super::pairs::{NEVER, Pairs};
-use crate::simd::{Isa, Kernel, LANES, Simd};
+use crate::simd::{Isa, Kernel, LANES, Simd, mapped};
 
 /// The longest pretoken for this scan, in bytes: a place has [`PLACE_BITS`] bits, and the places that have a
 /// part fit into a `u64`.
@@ -77,11 +77,12 @@ impl<L: Simd, const N: usize> ShortParts<L, N> {
         for (token, &byte) in tokens.iter_mut().zip(pretoken) {
             *token = pairs.byte_token(byte);
         }
-        for ((place, merge), pair) in (0..).zip(merges.as_flattened_mut()).zip(pretoken.windows(2)) {
-            *merge = with_place(pairs.rank_of_bytes(pair[0], pair[1]), place);
+        for (place, pair) in pretoken.windows(2).enumerate() {
+            merges[place / LANES][place % LANES] =
+                with_place(pairs.rank_of_bytes(pair[0], pair[1]), place as u32);
         }
         let live = if pretoken.len() < MAX_SHORT_BYTES { (1 << pretoken.len()) - 1 } else { u64::MAX };
-        ShortParts { simd, tokens, merges: merges.map(|lanes| simd.lanes(&lanes)), live }
+        ShortParts { simd, tokens, merges: mapped(&merges, |lanes| simd.lanes(&lanes)), live }
     }
 
     /// The parts of a pretoken of characters.
@@ -94,10 +95,10 @@ impl<L: Simd, const N: usize> ShortParts<L, N> {
             live |= 1 << place;
             if let Some(before) = last.replace(place) {
                 let rank = pairs.rank_of_symbols(tokens[before], token);
-                merges.as_flattened_mut()[before] = with_place(rank, before as u32);
+                merges[before / LANES][before % LANES] = with_place(rank, before as u32);
             }
         }
-        ShortParts { simd, tokens, merges: merges.map(|lanes| simd.lanes(&lanes)), live }
+        ShortParts { simd, tokens, merges: mapped(&merges, |lanes| simd.lanes(&lanes)), live }
     }
 
     /// Does the merge of a number of `merges`.

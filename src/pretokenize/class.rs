@@ -1,6 +1,7 @@
 //! The classes of characters that the named patterns need, and strict decoding of UTF-8.
 
 use super::unicode_tables::{self, BLOCKS};
+use crate::simd;
 
 /// The classes of characters that the named patterns distinguish.
 ///
@@ -171,7 +172,7 @@ pub(super) fn decode_four(bytes: [u8; 4]) -> (Class, usize) {
 #[inline]
 fn decode_multibyte(bytes: [u8; 4]) -> Option<(u32, usize)> {
     let word = u32::from_le_bytes(bytes);
-    let [lead, second, third, fourth] = bytes.map(u32::from);
+    let [lead, second, third, fourth] = simd::mapped(&bytes, u32::from);
     let two = lead << 6 | second & 0x3F;
     let three = two << 6 | third & 0x3F;
     if word & 0xC0_C0F0 == 0x80_80E0 {

@@ -57,9 +57,10 @@ impl Simd for Avx2 {
     fn lowest<const N: usize>(self, groups: [Halves; N]) -> u32 {
         // SAFETY: `self` proves that the instructions exist.
         unsafe {
-            let all = _mm256_set1_epi32(-1);
-            let eight =
-                groups.as_flattened().iter().fold(all, |lowest, &half| _mm256_min_epu32(lowest, half));
+            let mut eight = _mm256_set1_epi32(-1);
+            for [low, high] in groups {
+                eight = _mm256_min_epu32(eight, _mm256_min_epu32(low, high));
+            }
             let four = _mm_min_epu32(_mm256_castsi256_si128(eight), _mm256_extracti128_si256::<1>(eight));
             let two = _mm_min_epu32(four, _mm_shuffle_epi32::<0b01_00_11_10>(four));
             let min = _mm_min_epu32(two, _mm_shuffle_epi32::<0b10_11_00_01>(two));
@@ -75,9 +76,11 @@ impl Simd for Avx2 {
             let at = _mm256_set1_epi32(at as i32);
             let mut places = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
             // All halves are written to: see `Avx512`.
-            for half in groups.as_flattened_mut() {
-                *half = _mm256_blendv_epi8(*half, number, _mm256_cmpeq_epi32(at, places));
-                places = _mm256_add_epi32(places, _mm256_set1_epi32(8));
+            for group in groups {
+                for half in group {
+                    *half = _mm256_blendv_epi8(*half, number, _mm256_cmpeq_epi32(at, places));
+                    places = _mm256_add_epi32(places, _mm256_set1_epi32(8));
+                }
             }
         }
     }

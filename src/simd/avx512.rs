@@ -72,10 +72,11 @@ impl<const VBMI2: bool> Simd for Avx512<VBMI2> {
     fn lowest<const N: usize>(self, groups: [__m512i; N]) -> u32 {
         // SAFETY: `self` proves that the instructions exist.
         unsafe {
-            let all = _mm512_set1_epi32(-1);
-            _mm512_reduce_min_epu32(
-                groups.into_iter().fold(all, |lowest, group| _mm512_min_epu32(lowest, group)),
-            )
+            let mut lowest = _mm512_set1_epi32(-1);
+            for group in groups {
+                lowest = _mm512_min_epu32(lowest, group);
+            }
+            _mm512_reduce_min_epu32(lowest)
         }
     }
 

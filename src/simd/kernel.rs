@@ -103,9 +103,16 @@ pub(crate) trait Simd: Copy {
     #[inline(always)]
     fn sets(self, bytes: Self::Bytes, low: &[u8; 16], high: &[u8; 16]) -> [u64; 8] {
         let kinds = self.look_up(bytes, low, high);
-        let lower = [self.bit::<0>(kinds), self.bit::<1>(kinds), self.bit::<2>(kinds), self.bit::<3>(kinds)];
-        let upper = [self.bit::<4>(kinds), self.bit::<5>(kinds), self.bit::<6>(kinds), self.bit::<7>(kinds)];
-        std::array::from_fn(|bit| if bit < 4 { lower[bit] } else { upper[bit - 4] })
+        [
+            self.bit::<0>(kinds),
+            self.bit::<1>(kinds),
+            self.bit::<2>(kinds),
+            self.bit::<3>(kinds),
+            self.bit::<4>(kinds),
+            self.bit::<5>(kinds),
+            self.bit::<6>(kinds),
+            self.bit::<7>(kinds),
+        ]
     }
 
     /// [`LANES`] numbers in registers.
@@ -126,8 +133,8 @@ pub(crate) trait Simd: Copy {
         let mut len = 0;
         for &point in points {
             let low = |shift: u32| 0x80 | point >> shift & 0x3f;
-            let longer = [0x80, 0x800, 0x1_0000].map(|lowest| usize::from(point >= lowest));
-            let longer = longer[0] + longer[1] + longer[2];
+            let longer =
+                usize::from(point >= 0x80) + usize::from(point >= 0x800) + usize::from(point >= 0x1_0000);
             // All four forms are made and one is chosen, and four bytes are always written: in text of many
             // scripts, branches would be mispredicted.
             let bytes = [
@@ -136,8 +143,8 @@ pub(crate) trait Simd: Copy {
                 0xe0 | point >> 12 | low(6) << 8 | low(0) << 16,
                 0xf0 | point >> 18 | low(12) << 8 | low(6) << 16 | low(0) << 24,
             ];
-            if let Some(four) = room.get_mut(len..len + 4) {
-                four.copy_from_slice(&bytes[longer].to_le_bytes());
+            if let Some(four) = room[len..].first_chunk_mut() {
+                *four = bytes[longer].to_le_bytes();
             }
             len += 1 + longer;
         }
@@ -162,7 +169,7 @@ pub(crate) trait Simd: Copy {
     /// For each byte below 128 its entry in `table`; for any other byte an arbitrary value.
     #[inline(always)]
     fn entries(self, bytes: &[u8; BLOCK_BYTES], table: &[u8; 128]) -> [u8; BLOCK_BYTES] {
-        bytes.map(|byte| table[usize::from(byte % 128)])
+        mapped(bytes, |byte| table[usize::from(byte % 128)])
     }
 
     /// A state of an automaton, in a register.
@@ -206,4 +213,15 @@ pub(crate) trait Kernel {
     /// Implementations, and all functions they call, must be `#[inline(always)]`: only then are they compiled
     /// for the instruction set of `L`.
     fn run<L: Simd>(self, simd: L) -> Self::Out;
+}
+
+/// `items.map(f)` for kernels. That of `core` is a function of its own, not inlined, where the crate is
+/// compiled in several units.
+#[inline(always)]
+pub(crate) fn mapped<T: Copy, U: Copy, const N: usize>(items: &[T; N], f: impl Fn(T) -> U) -> [U; N] {
+    let mut all = [f(items[0]); N];
+    for at in 1..N {
+        all[at] = f(items[at]);
+    }
+    all
 }

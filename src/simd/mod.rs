@@ -27,7 +27,7 @@ mod x86;
 pub use classes::ENDS;
 pub(crate) use classes::{Ascii, BLOCK_BYTES, NonAscii};
 pub use isa::Isa;
-pub(crate) use kernel::{Kernel, LANES, Simd};
+pub(crate) use kernel::{Kernel, LANES, Simd, mapped};
 pub(crate) use portable::Portable;
 pub(crate) use prefetch::prefetch;
 pub(crate) use rows::{FLAG, ROW_BYTES, Rows, STEPS};

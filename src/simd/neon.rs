@@ -3,7 +3,7 @@
 use std::arch::aarch64::*;
 
 use super::classes::BLOCK_BYTES;
-use super::kernel::{LANES, Simd};
+use super::kernel::{LANES, Simd, mapped};
 use super::rows::{FLAG, Rows, STEPS};
 
 /// Proof that this machine has NEON.
@@ -28,7 +28,7 @@ fn gather(bytes: Quarters) -> u64 {
     // SAFETY: this function is called by methods of `Neon` only, and a value of that type proves that the
     // instructions exist. The load reads the 16 bytes of `WEIGHTS`.
     unsafe {
-        let [a, b, c, d] = bytes.map(|bytes| vandq_u8(bytes, vld1q_u8(WEIGHTS.as_ptr())));
+        let [a, b, c, d] = mapped(&bytes, |bytes| vandq_u8(bytes, vld1q_u8(WEIGHTS.as_ptr())));
         let sum = vpaddq_u8(vpaddq_u8(a, b), vpaddq_u8(c, d));
         vgetq_lane_u64::<0>(vreinterpretq_u64_u8(vpaddq_u8(sum, sum)))
     }
@@ -38,7 +38,7 @@ fn gather(bytes: Quarters) -> u64 {
 #[inline(always)]
 fn test(bytes: Quarters, bits: u8) -> u64 {
     // SAFETY: as in `gather`.
-    gather(bytes.map(|bytes| unsafe { vtstq_u8(bytes, vdupq_n_u8(bits)) }))
+    gather(mapped(&bytes, |bytes| unsafe { vtstq_u8(bytes, vdupq_n_u8(bits)) }))
 }
 
 impl Simd for Neon {
@@ -107,7 +107,13 @@ impl Simd for Neon {
 
     #[inline(always)]
     fn lowest<const N: usize>(self, groups: [[u32; LANES]; N]) -> u32 {
-        groups.as_flattened().iter().fold(u32::MAX, |lowest, &number| lowest.min(number))
+        let mut lowest = u32::MAX;
+        for group in groups {
+            for number in group {
+                lowest = lowest.min(number);
+            }
+        }
+        lowest
     }
 
     #[inline(always)]
@@ -128,7 +134,7 @@ impl Simd for Neon {
     #[inline(always)]
     fn look_up(self, bytes: Quarters, low: &[u8; 16], high: &[u8; 16]) -> Quarters {
         // SAFETY: `self` proves that the instructions exist. Both loads read the 16 bytes of a table.
-        bytes.map(|bytes| unsafe {
+        mapped(&bytes, |bytes| unsafe {
             let lower = vqtbl1q_u8(vld1q_u8(low.as_ptr()), vandq_u8(bytes, vdupq_n_u8(0x0F)));
             let upper = vqtbl1q_u8(vld1q_u8(high.as_ptr()), vshrq_n_u8::<4>(bytes));
             vandq_u8(lower, upper)
@@ -148,6 +154,6 @@ impl Simd for Neon {
     #[inline(always)]
     fn equal(self, bytes: Quarters, byte: u8) -> u64 {
         // SAFETY: `self` proves that the instructions exist.
-        gather(bytes.map(|bytes| unsafe { vceqq_u8(bytes, vdupq_n_u8(byte)) }))
+        gather(mapped(&bytes, |bytes| unsafe { vceqq_u8(bytes, vdupq_n_u8(byte)) }))
     }
 }

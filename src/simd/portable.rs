@@ -1,7 +1,7 @@
 //! Portable code without intrinsics: loops over bytes that compilers vectorize, and integer arithmetic.
 
 use super::classes::BLOCK_BYTES;
-use super::kernel::{LANES, Simd};
+use super::kernel::{LANES, Simd, mapped};
 use super::rows::{FLAG, Rows, STEPS};
 
 /// The portable code; a value needs no proof.
@@ -45,7 +45,13 @@ impl Simd for Portable {
 
     #[inline(always)]
     fn lowest<const N: usize>(self, groups: [[u32; LANES]; N]) -> u32 {
-        groups.as_flattened().iter().fold(u32::MAX, |lowest, &number| lowest.min(number))
+        let mut lowest = u32::MAX;
+        for group in groups {
+            for number in group {
+                lowest = lowest.min(number);
+            }
+        }
+        lowest
     }
 
     #[inline(always)]
@@ -60,7 +66,7 @@ impl Simd for Portable {
 
     #[inline(always)]
     fn look_up(self, bytes: [u8; BLOCK_BYTES], low: &[u8; 16], high: &[u8; 16]) -> [u8; BLOCK_BYTES] {
-        bytes.map(|byte| low[usize::from(byte & 0xF)] & high[usize::from(byte >> 4)])
+        mapped(&bytes, |byte| low[usize::from(byte & 0xF)] & high[usize::from(byte >> 4)])
     }
 
     #[inline(always)]
@@ -75,17 +81,17 @@ impl Simd for Portable {
 
     #[inline(always)]
     fn equal(self, bytes: [u8; BLOCK_BYTES], other: u8) -> u64 {
-        gather(&bytes.map(|byte| u8::from(byte == other)), 0)
+        gather(&mapped(&bytes, |byte| u8::from(byte == other)), 0)
     }
 
     #[inline(always)]
     fn ascii_kinds(self, bytes: [u8; BLOCK_BYTES]) -> [u8; BLOCK_BYTES] {
-        bytes.map(ascii_kinds)
+        mapped(&bytes, ascii_kinds)
     }
 
     #[inline(always)]
     fn non_ascii_kinds(self, bytes: [u8; BLOCK_BYTES]) -> [u8; BLOCK_BYTES] {
-        bytes.map(non_ascii_kinds)
+        mapped(&bytes, non_ascii_kinds)
     }
 }
 
@@ -107,7 +113,7 @@ fn ascii_kinds(byte: u8) -> u8 {
 fn non_ascii_kinds(byte: u8) -> u8 {
     let latin = within(byte, 0xC4, 0xCA);
     let [accents, cyrillic, cyrillic_lower, arabic, han_first] =
-        [0xC3, 0xD0, 0xD1, 0xD8, 0xE4].map(|lead| u8::from(byte == lead));
+        mapped(&[0xC3, 0xD0, 0xD1, 0xD8, 0xE4], |lead| u8::from(byte == lead));
     let caseless = within(byte, 0xE5, 0xE9) | within(byte, 0xEB, 0xEC);
     let odd = u8::from(byte | 0x20 == 0xB7);
     latin

@@ -34,6 +34,7 @@ impl AdmissionFilter {
     /// A mark gives way to the second hash that wants its place, not to the first. Otherwise two pretokens
     /// with one place that occur in turn would never be admitted: a fifth of those that the filter sees in a
     /// text of many languages.
+    #[inline]
     pub(super) fn admits(&mut self, hash: u64) -> bool {
         if self.marks.is_empty() {
             // All marks are written at once, like the ring's index: see `overflow::FREE_SLOT`.

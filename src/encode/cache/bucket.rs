@@ -78,7 +78,11 @@ impl Bucket {
     #[inline(always)]
     pub(in crate::encode) fn ids_u16(&self, slot: usize) -> [u32; 2 * ID_WORDS] {
         let words = &self.ids[slot];
-        std::array::from_fn(|at| words[at / 2] >> (16 * (at % 2)) & 0xffff)
+        let mut ids = [0; 2 * ID_WORDS];
+        for (at, id) in ids.iter_mut().enumerate() {
+            *id = words[at / 2] >> (16 * (at % 2)) & 0xffff;
+        }
+        ids
     }
 
     /// The ids of a slot that holds ids of 32 bits. Any numbers may follow them.
@@ -88,6 +92,7 @@ impl Bucket {
     }
 
     /// The ids that a slot holds, unpacked into `room`.
+    #[inline]
     pub(in crate::encode) fn inline_ids<'a>(
         &self,
         slot: usize,
@@ -101,20 +106,24 @@ impl Bucket {
         &room[..self.count(slot)]
     }
 
+    #[inline]
     pub(in crate::encode) fn key(&self, slot: usize) -> Key {
         let [low, high] = self.keys[slot];
         Key { low, high: high & KEY_MASK }
     }
 
+    #[inline]
     pub(in crate::encode) fn is_empty(&self, slot: usize) -> bool {
         self.keys[slot] == [0; 2]
     }
 
+    #[inline]
     pub(in crate::encode) fn is_recorded(&self, slot: usize) -> bool {
         self.keys[slot][1] & RECORDED != 0
     }
 
     /// The slot that has this key, or else a free slot.
+    #[inline]
     pub(in crate::encode) fn slot_for(&self, key: Key) -> Option<usize> {
         (0..2)
             .find(|&slot| self.holds(Portable, slot, key))
@@ -122,6 +131,7 @@ impl Bucket {
     }
 
     /// Fills a slot. `recorded` is [`RECORDED`] or 0.
+    #[inline]
     pub(in crate::encode) fn put(
         &mut self,
         slot: usize,

@@ -101,6 +101,7 @@ impl OverflowRing {
     }
 
     /// The ids of the record at `place`, if it is that of the pretoken.
+    #[inline]
     pub(in crate::encode) fn read(&self, place: u64, pretoken: &[u8]) -> Option<PaddedIds<'_>> {
         if !self.is_kept(place) {
             return None;

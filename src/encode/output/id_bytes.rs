@@ -69,7 +69,9 @@ impl<const WIDTH: usize> Kernel for Widths<'_, WIDTH> {
         for ids in self.ids.chunks(BLOCK_IDS) {
             for (number, &id) in block.iter_mut().zip(ids) {
                 all |= id;
-                number.copy_from_slice(&id.to_le_bytes()[..WIDTH]);
+                if let Some(lowest) = id.to_le_bytes().first_chunk() {
+                    *number = *lowest;
+                }
             }
             self.bytes.extend_from_slice(block[..ids.len()].as_flattened());
         }

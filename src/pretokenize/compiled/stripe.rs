@@ -2,7 +2,7 @@
 
 use super::alphabet::Alphabet;
 use super::bimachine::{Bimachine, NOTE};
-use crate::simd::{BLOCK_BYTES, ROW_BYTES, STEPS, Simd};
+use crate::simd::{BLOCK_BYTES, ROW_BYTES, STEPS, Simd, mapped};
 
 /// The maximum number of characters of a stripe plus 1, for its end.
 pub(super) const STRIPE_CHARACTERS: usize = 1 << 11;
@@ -72,7 +72,7 @@ impl Stripe {
         for (steps, block) in steps.iter_mut().zip(blocks.iter().chain([&last])) {
             let numbers = simd.entries(block, &machine.of_ascii);
             for (step, numbers) in steps.iter_mut().zip(numbers.as_chunks::<STEPS>().0) {
-                step.numbers = numbers.map(|number| u16::from(number) * ROW_BYTES as u16);
+                step.numbers = mapped(numbers, |number| u16::from(number) * ROW_BYTES as u16);
             }
         }
     }
@@ -111,11 +111,16 @@ impl Stripe {
     #[inline(always)]
     pub(super) fn find_rows(&mut self, steps: usize, count: u16, mut before: u16) {
         for step in &mut self.steps[..steps] {
-            let noted: [u16; STEPS] =
-                std::array::from_fn(|at| step.numbers[at] + u16::from(step.notes[at] & NOTE));
-            let last: [u16; STEPS] = std::array::from_fn(|at| if at == 0 { before } else { noted[at - 1] });
+            let mut noted = step.numbers;
+            for (number, note) in noted.iter_mut().zip(&step.notes) {
+                *number += u16::from(note & NOTE);
+            }
+            let mut last = [before; STEPS];
+            last[1..].copy_from_slice(&noted[..STEPS - 1]);
             before = noted[STEPS - 1];
-            step.numbers = std::array::from_fn(|at| last[at] * count + noted[at]);
+            for ((number, last), noted) in step.numbers.iter_mut().zip(last).zip(noted) {
+                *number = last * count + noted;
+            }
         }
     }
 

@@ -4,7 +4,7 @@ use super::alphabet::Alphabet;
 use super::automaton::Automaton;
 use super::bimachine::Bimachine;
 use super::stripe::{STRIPE_CHARACTERS, Stripe, WORD_BITS};
-use crate::simd::{ENDS, Isa, Kernel, STEPS, Simd};
+use crate::simd::{ENDS, Isa, Kernel, STEPS, Simd, mapped};
 
 /// Stripes of a window. A step must wait two or more cycles for the one before it, so that a processor has
 /// time for a step of another stripe in between.
@@ -121,7 +121,7 @@ impl Kernel for Read<'_> {
         for stripe in stripes.iter_mut() {
             stripe.pad(steps);
         }
-        let mut states = ends.map(|(_, state)| simd.state(state));
+        let mut states = mapped(&ends, |(_, state)| simd.state(state));
         for step in (0..steps).rev() {
             for (stripe, state) in stripes.iter_mut().zip(&mut states) {
                 let step = &mut stripe.steps[step];
