@@ -13,7 +13,7 @@ impl Encoder {
     /// The encoder of the same vocabulary and pattern, with which it shares its tables, after the steps of a
     /// pipeline.
     #[must_use]
-    pub fn with_pipeline(&self, pipeline: Pipeline) -> Self {
+    pub fn behind(&self, pipeline: Pipeline) -> Self {
         Encoder { pipeline: Some(Arc::new(pipeline)), ..self.sharing(Arc::clone(&self.vocab)) }
     }
 

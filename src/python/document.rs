@@ -10,8 +10,8 @@ use pyo3::types::PyAny;
 use super::objects::Any;
 use super::tokenizer::Tokenizer;
 use super::{arrays, call, text};
+use crate::Document;
 use crate::control::Control;
-use crate::encode::Document;
 use crate::error::Result;
 
 /// A text that changes, with the ids of the whole text after each change.

@@ -5,8 +5,8 @@ use pyo3::types::PyString;
 
 use super::call;
 use crate::control::Control;
-use crate::encode::{SpecialSet, SpecialTokens};
 use crate::error::{Error, Result, show};
+use crate::{SpecialSet, SpecialTokens};
 
 /// Special tokens for single calls, each with its id, and names that must not be in a text.
 #[pyclass(frozen, name = "SpecialSet", module = "toksmith._core")]

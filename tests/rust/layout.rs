@@ -192,20 +192,24 @@ fn no_modules_of_the_crate_import_each_other_in_a_circle() {
 }
 
 /// What the binding takes from modules behind the public interface, and why.
-const INSIDE: [(&str, &str); 7] = [
+const INSIDE: [(&str, &str); 8] = [
     ("encode::{EncodedBatch IdView Spans recycle}", "buffers whose memory becomes arrays"),
     ("encode::{FileOptions IdType}", "ids of 16 and 32 bits, and sizes of buffers"),
     ("encode::{Encoder RandomMerges}", "methods of the encoder for texts of Python"),
-    (
-        "encode::{Continuations PrefixCache Document SpecialSet SpecialTokens}",
-        "types that Python wraps and Rust users need not",
-    ),
+    ("encode::{Continuations PrefixCache}", "classes of Python that Rust users have not asked for"),
     ("decode::{Stop TokenRun TextDecoder self}", "decoding in place, and alignments"),
     (
-        "formats::{FORMATS FolderOptions Lead LoadOptions MinbpeFile NO_PATTERN RankLines SideFiles huggingface self}",
-        "stand-ins' files",
+        "formats::{FORMATS Lead LoadOptions self}",
+        "choices of formats, which Python lists, and options as keywords",
     ),
-    ("vocab::{Semantics SpecialSpec TextSpelling TokenBytes Vocab}", "stand-ins' parts"),
+    (
+        "formats::{FolderOptions MinbpeFile NO_PATTERN RankLines SideFiles huggingface}",
+        "files as the stand-ins of other libraries take and give them",
+    ),
+    (
+        "vocab::{Semantics SpecialSpec TextSpelling TokenBytes Vocab}",
+        "vocabularies that stand-ins of other libraries are made of, without a pattern",
+    ),
 ];
 
 /// Every import of the binding from these modules is in the list, and everything in the list is imported.

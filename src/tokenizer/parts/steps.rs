@@ -203,7 +203,7 @@ impl FilePipeline {
     pub fn around(&self, encoder: &Arc<Encoder>) -> Result<(Arc<Encoder>, TextDecoder)> {
         let encoder = match self.is_plain()? && !encoder.has_pipeline() {
             true => Arc::clone(encoder),
-            false => Arc::new(encoder.with_pipeline(Pipeline::new(self.parts.clone())?)),
+            false => Arc::new(encoder.behind(Pipeline::new(self.parts.clone())?)),
         };
         let decoder =
             TextDecoder::new(encoder.vocab(), self.decoder.clone(), self.spelling(), self.names()?)?;
