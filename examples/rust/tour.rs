@@ -5,8 +5,8 @@
 //! cargo run --example tour -- FOLDER [MODEL]...
 //! ```
 //!
-//! FOLDER is where the files of a tokenizer that is trained here are written. Each MODEL is a file or a
-//! folder to load besides.
+//! FOLDER is where the files of a tokenizer that is trained here are written, in each format that is
+//! written. Each MODEL is a file or a folder to load besides, such as a `.model` of SentencePiece.
 
 #![allow(clippy::print_stdout)] // a program
 
@@ -41,22 +41,23 @@ fn main() -> Result<(), Box<dyn Error>> {
         println!(
             "{format}: {} tokens, the same ids: {}",
             loaded.vocab_size(),
-            same_ids(&tokenizer, &loaded)?
+            same_ids(&tokenizer, &loaded, Special::Ids)?
         );
     }
     let ranks = folder.join("t.tiktoken");
     std::fs::write(&ranks, tokenizer.to_bytes("tiktoken")?)?;
     let loaded = Tokenizer::from_tiktoken(&ranks, "gpt2", &[("<|endoftext|>", 0)])?;
-    println!("tiktoken: the same ids: {}", same_ids(&tokenizer, &loaded)?);
+    println!("tiktoken: the same ids: {}", same_ids(&tokenizer, &loaded, Special::Ids)?);
     let (plain, model) = (train(TEXTS, &TrainOptions::new(280))?, folder.join("t.model"));
     std::fs::write(&model, plain.to_bytes("minbpe")?)?;
-    println!("minbpe: the same ids: {}", same_ids(&plain, &Tokenizer::load(&model)?)?);
+    println!("minbpe: the same ids: {}", same_ids(&plain, &Tokenizer::load(&model)?, Special::Ids)?);
     let pair = folder.join("gpt2");
     std::fs::create_dir_all(&pair)?;
     for (name, content) in ["vocab.json", "merges.txt"].iter().zip(tokenizer.to_gpt2()?) {
         std::fs::write(pair.join(name), content)?;
     }
-    println!("gpt2: {} tokens", Tokenizer::load(&pair)?.vocab_size());
+    // The pair does not say which of its tokens are special.
+    println!("gpt2: the same ids: {}", same_ids(&tokenizer, &Tokenizer::load(&pair)?, Special::Text)?);
     for path in std::env::args().skip(2) {
         let loaded = Tokenizer::load(&path)?;
         println!("{path}: {} tokens, {:?}", loaded.vocab_size(), loaded.encode(TEXTS[0], Special::Text)?);
@@ -72,17 +73,27 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut text = String::new();
     for id in tokenizer.encode(TEXTS[0], Special::Ids)? {
         text += &stream.push(id)?;
+        if stream.stopped().is_some() {
+            break;
+        }
     }
+    text += &stream.finish()?;
     println!("streamed: {text:?}, stopped by {:?}", stream.stopped());
 
     let mut document = tokenizer.document(TEXTS[0], Special::Ids)?;
     document.replace(4..7, "dog")?;
-    println!("edited: {:?}, {} ids", document.text()?, document.count());
+    let again = tokenizer.encode(&document.text()?, Special::Ids)?;
+    println!(
+        "edited: {:?}, {} ids, as encoded anew: {}",
+        document.text()?,
+        again.len(),
+        document.ids()? == again
+    );
     tokenizer.with_special_tokens(&[("<|user|>", 300)])?.save(folder.join("chat.toksmith"))?;
     println!("fingerprint: {}", tokenizer.fingerprint()?);
     Ok(())
 }
 
-fn same_ids(one: &Tokenizer, other: &Tokenizer) -> Result<bool, toksmith::Error> {
-    Ok(one.encode_batch(&TEXTS, Special::Ids, 2)? == other.encode_batch(&TEXTS, Special::Ids, 2)?)
+fn same_ids(one: &Tokenizer, other: &Tokenizer, special: Special) -> Result<bool, toksmith::Error> {
+    Ok(one.encode_batch(&TEXTS, special, 2)? == other.encode_batch(&TEXTS, special, 2)?)
 }

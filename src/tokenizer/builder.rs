@@ -1,4 +1,5 @@
-//! The only way to make a tokenizer: of all its parts at once.
+//! The only way to make a tokenizer: of all its parts at once. The parts were checked where they were made:
+//! [`Vocab::new`], [`SourcePattern`], [`Pipeline::new`].
 
 use std::sync::Arc;
 

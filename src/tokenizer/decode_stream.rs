@@ -278,7 +278,11 @@ impl Tokenizer {
     /// let mut text = String::new();
     /// for id in tokenizer.encode("é lower", Special::Text)? {
     ///     text += &stream.push(id)?;
+    ///     if stream.stopped().is_some() {
+    ///         break;
+    ///     }
     /// }
+    /// text += &stream.finish()?;
     /// assert_eq!((&*text, stream.stopped()), ("é lo", Some("we")));
     /// # Ok(())
     /// # }

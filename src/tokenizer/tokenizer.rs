@@ -18,9 +18,9 @@ use crate::vocab::Vocab;
 /// It is immutable, and cheap to clone: clones share the vocabulary, and the working memory of encoding. Any
 /// number of threads may use it at once.
 ///
-/// Which special tokens become their ids is asked for at each call: `true` stands for all special tokens of
-/// the tokenizer, `false` for none, so that their names in a text are ordinary text. Give `false` for text
-/// that is not trusted.
+/// Each call says which special tokens become their ids: with [`Special::Ids`] all that the tokenizer has,
+/// with [`Special::Text`] none, so that their names are ordinary text. Text that is not trusted takes
+/// [`Special::Text`].
 ///
 /// ```
 /// use toksmith::{Special, Tokenizer};

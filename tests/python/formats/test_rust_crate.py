@@ -130,14 +130,19 @@ def test_files_that_are_recognised(programs: Path, tmp_path: Path) -> None:
     assert_same(Tokenizer.from_pretrained(tmp_path / "tekken"), programs, (str(tmp_path / "tekken"),), ["a gpt2 b"])
 
 
-def test_sentencepiece_files(programs: Path, tmp_path: Path) -> None:
+def write_pieces(path: Path) -> None:
+    """Write a model of SentencePiece."""
     trainer, content = pytest.importorskip("sentencepiece").SentencePieceTrainer, io.BytesIO()
     trainer.train(
         sentence_iterator=iter(PROSE.split(".") * 3), model_writer=content, model_type="bpe", vocab_size=540,
         byte_fallback=True, minloglevel=2,
     )  # fmt: skip
-    path = tmp_path / "pieces"
     path.write_bytes(content.getvalue())
+
+
+def test_sentencepiece_files(programs: Path, tmp_path: Path) -> None:
+    path = tmp_path / "pieces"
+    write_pieces(path)
     assert_same(Tokenizer.from_pretrained(path), programs, (str(path),), texts_of(character_cases, 7))
 
 
@@ -177,10 +182,14 @@ def test_the_tour(programs: Path, tmp_path: Path) -> None:
     """Files of each format that the crate writes are read here, and models of the other formats there."""
     model = b"minbpe v1\n\n0\n116 104\n256 101\n"
     (tmp_path / "m.model").write_bytes(model)
-    done = subprocess.run([programs / "tour", tmp_path, tmp_path / "m.model"], capture_output=True, text=True)
+    pieces = tmp_path / "pieces.model"
+    write_pieces(pieces)
+    done = subprocess.run([programs / "tour", tmp_path, tmp_path / "m.model", pieces], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.count("the same ids: true") == 6
+    assert done.stdout.count("the same ids: true") == 7 and "as encoded anew: true" in done.stdout
     assert "258 tokens, [257, " in done.stdout
+    theirs = Tokenizer.from_pretrained(pieces).encode("the cat sat on the mat", special=False)
+    assert f"540 tokens, {theirs}" in done.stdout
     ours = Tokenizer.load(tmp_path / "t.toksmith")
     assert f"fingerprint: {ours.fingerprint}" in done.stdout
     for name in ("tokenizer.json", "tekken.json", "t.gguf", "gpt2"):
