@@ -20,7 +20,8 @@ test: check test-rust test-python
 	@if $(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then $(MAKE) site; else \
 		echo 'Sphinx needs Python 3.11: the documentation site is not built'; fi
 
-# While one works: builds what changed in seconds, and runs the tests that belong to the changed files. `make dev SINCE=main` takes all that differs from `main`.
+# While one works: builds what changed in seconds, and runs the tests that belong to the changed files. `make dev
+# SINCE=main` takes all that differs from `main`.
 SINCE := HEAD
 
 dev: build-dev
@@ -41,7 +42,7 @@ MATURIN := PIP_QUIET=1 PIP_CONSTRAINT=$(CURDIR)/requirements.txt VIRTUAL_ENV=$(C
 
 # The extension as users get it: release profile, installed into the virtual environment.
 build: $(VENV)/.maturin
-	@echo 'Building toksmith with all optimizations: some minutes the first time'
+	@echo 'Building toksmith with all optimizations: two minutes or three the first time'
 	$(MATURIN) develop --release --quiet
 
 # Optimised, with debug assertions and checks of overflow: what the tests run on. It is built in less than half the time,
