@@ -444,7 +444,7 @@ class Tokenizer:
 
         Args:
             messages: As in `apply_chat_template`.
-            trusted: Roles whose messages may have special tokens, too, such as "assistant".
+            trusted: Roles whose messages may also have special tokens, such as "assistant".
             assistant_mask: Whether to return which ids the assistant wrote as well: those in `{% generation %}`
                 blocks, or, if the template has no such block, those with text of the assistant's messages.
             **options: As in `apply_chat_template`.

@@ -1,6 +1,6 @@
 //! Ids that lie in a larger list.
 
-/// Some ids of a list, together with the list. The numbers after the ids may be read, too, so that the ids
+/// Some ids of a list, together with the list. The numbers after the ids may also be read, so that the ids
 /// can be copied in pieces of a fixed size.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PaddedIds<'a> {

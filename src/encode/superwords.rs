@@ -14,7 +14,7 @@
 //!    are known: at all other places the tokens fall into sections, and each is merged by itself.
 //!
 //! Where the pattern is a [`WordRuns`], its pretokens are not searched. The text is cut into words, and only
-//! where a known pair of tokens meets at the end of a word it is asked whether a pretoken ends there, too.
+//! where a known pair of tokens meets at the end of a word it is asked whether a pretoken also ends there.
 
 use std::mem;
 

@@ -38,7 +38,10 @@ pub(super) fn read(path: &Path, max_bytes: u64) -> Result<Vec<u8>> {
     let done = open(path).and_then(|file| file.take(max_bytes + 1).read_to_end(&mut data));
     done.map_err(|source| Error::Io { path: path.to_owned(), source })?;
     if data.len() as u64 > max_bytes {
-        return Err(unread(path, format!("larger than {max_bytes} bytes: no file of this kind is")));
+        return Err(unread(
+            path,
+            format!("larger than {max_bytes} bytes, the limit for a file of this kind"),
+        ));
     }
     check_whole(path, &data[..data.len().min(HEAD_BYTES)])?;
     Ok(data)

@@ -35,7 +35,8 @@ impl Content<'_> {
     /// All bytes.
     fn bytes(&mut self) -> Result<Vec<u8>> {
         let max_bytes = self.max_bytes;
-        let too_large = Error::Invalid(format!("larger than {max_bytes} bytes: no file of this kind is"));
+        let too_large =
+            Error::Invalid(format!("larger than {max_bytes} bytes, the limit for a file of this kind"));
         if self.len as u64 > max_bytes {
             return Err(too_large);
         }

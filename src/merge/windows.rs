@@ -3,7 +3,7 @@
 //! A list of tokens is the result of merging their joined bytes if and only if each two neighbours among them
 //! are the result of merging their own joined bytes. To see why, look at the first merge that would cross the
 //! border of two neighbours: up to then, the merges inside these two are the same, in the same order, as if
-//! the two stood alone, so the crossing merge would happen alone, too, which contradicts the condition. (In
+//! the two stood alone, so the crossing merge would also happen alone, which contradicts the condition. (In
 //! the other direction, nothing crosses the outer ends of two neighbours in a result, so they merge alone as
 //! they do there.) So if the tokens of two overlapping parts of a text have one token in common, the tokens
 //! of the first part up to it and those of the second part after it are together the tokens of both parts.

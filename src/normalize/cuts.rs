@@ -20,8 +20,8 @@ impl Normalizer {
 
     /// Whether a text can be cut at byte `at`: normalizing both sides alone, the right one as a text that
     /// continues, gives the two parts of the normalized whole, and the steps leave the characters on both
-    /// sides unchanged. So a cut of the text is a cut of the normalized text. May return `false` for other
-    /// places, too.
+    /// sides unchanged. So a cut of the text is a cut of the normalized text. May also return `false` for
+    /// other places.
     ///
     /// A space may also become U+2581, if that stands for a space afterwards (`spaces_are_plain`).
     pub(crate) fn may_cut(&self, text: &[u8], at: usize, spaces_are_plain: bool) -> bool {

@@ -122,8 +122,8 @@ impl Normalizer {
             .all(|step| !matches!(step, NormalizeStep::Replace(matcher, _) if !matcher.is_parallel()))
     }
 
-    /// Whether the steps leave the text, and each part of it alone, unchanged. May return `false` for such a
-    /// text, too.
+    /// Whether the steps leave the text, and each part of it alone, unchanged. May also return `false` for
+    /// such a text.
     ///
     /// Cost: next to nothing for ASCII text without capitals; otherwise one look at each character.
     pub fn leaves(&self, text: &str) -> bool {

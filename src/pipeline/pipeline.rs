@@ -158,7 +158,7 @@ impl Pipeline {
     }
 
     /// Whether the steps come to at most a [prefix](Self::plain_prefix) before the stretches between the
-    /// vocabulary's special tokens. May return `false` for such a text, too.
+    /// vocabulary's special tokens. May also return `false` for such a text.
     pub(crate) fn leaves(&self, text: &[u8], special: bool, control: &Control) -> Result<bool> {
         let exceptions = if special { &self.irregular } else { &self.not_special };
         if self.parts.only_prefix.is_none() || exceptions.matches(text, 0).next(control)?.is_some() {

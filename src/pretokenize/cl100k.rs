@@ -114,7 +114,7 @@ pub(super) fn numbers<const DIGITS: u32>(block: &BlockClasses, carry: &mut Carry
 }
 
 /// The first digit of each group of `digits`. `room` is how many digits the last group of the block before
-/// may still take. Returns this number for the last group of this block, too.
+/// may still take. Also returns this number for the last group of this block.
 fn groups(first: u64, mut left: u64, mut room: u32, digits: u32) -> (u64, u32) {
     let mut starts = 0;
     while left != 0 {

@@ -12,7 +12,7 @@
 //! - B, after a line, for all patterns except GPT-2's: a newline before `at`, and no whitespace at it. No
 //!   pretoken takes a newline along at its front, and pretokens that take newlines at their end (punctuation,
 //!   whitespace) stop after the last one; `\s++$` takes the same if the text ends there. Under `o200k`
-//!   punctuation takes slashes along, too, so there must be none at `at`. In GPT-2's pattern the last
+//!   punctuation also takes slashes along, so there must be none at `at`. In GPT-2's pattern the last
 //!   character of such a run of whitespace is separated from the others, unless the text ends there.
 //!
 //! For a compiled pattern, and for the junctions of a vocabulary of characters, the same kinds of places are

@@ -179,7 +179,7 @@ fn batches(
         while bytes < BATCH_BYTES
             && let Some(text) = texts.next()
         {
-            // A text without bytes takes memory, too.
+            // A text without bytes also takes memory.
             bytes += text.len() + size_of::<String>();
             batch.push(text);
         }

@@ -4,7 +4,7 @@
 //! The algorithm is that of "Parity-Aware Byte-Pair Encoding: Improving Cross-lingual Fairness in
 //! Tokenization" (Foroutan et al., 2025). Each language has a trainer of its own, with a corpus, an index of
 //! all pairs and a queue; a merge is made in all of them. How well a language is compressed is measured on
-//! its training text, or on a text that is there for this alone, which has a trainer, too.
+//! its training text, or on a text that is there for this alone, which also has a trainer.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -87,7 +87,7 @@ pub(super) fn tally_bytes(corpus: &impl Corpus, control: &Control) -> Result<Vec
     let mut hint = 0;
     for_each_byte_pair(corpus, control, |position, left, right| {
         let tally = &mut tallies[byte_pair(left, right)];
-        // A saturated sum is above the highest count that is accepted, too.
+        // A saturated sum is also above the highest count that is accepted.
         tally.count = tally.count.saturating_add(corpus.next_weight(position, &mut hint));
         tally.places += 1;
     })?;
@@ -236,7 +236,7 @@ fn tally_pairs(
                 tallies.push((pair, PairTally::default()));
             }
             let tally = &mut tallies[slot as usize].1;
-            // A saturated sum is above the highest count that is accepted, too.
+            // A saturated sum is also above the highest count that is accepted.
             tally.count = tally.count.saturating_add(corpus.weight(position));
             tally.places += 1;
         }

@@ -3,7 +3,7 @@
 /// Ids with their bytes, by ascending id.
 ///
 /// Memory: 16 bytes for each id up to the highest, and the bytes of tokens longer than 15. If ids are sparse,
-/// the table has one slot for each token instead. Ids after the first gap are in a list, too.
+/// the table has one slot for each token instead. Ids after the first gap are also in a list.
 #[derive(Clone, Debug, Default)]
 pub struct TokenBytes {
     slots: Vec<TokenSlot>,

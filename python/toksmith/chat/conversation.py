@@ -190,7 +190,7 @@ def _rendered(source: str, values: dict[str, Any]) -> tuple[MarkedText, bool]:
 
 
 def _core_for(core: _core.Tokenizer, source: str) -> _core.Tokenizer:
-    """Return the core to encode with: added tokens that the template writes count as special tokens, too.
+    """Return the core to encode with: added tokens that the template writes also count as special tokens.
 
     Hugging Face's files call `<think>` or `<tool_call>` ordinary added tokens, which are found in any text. In a
     message they would speak for the template.

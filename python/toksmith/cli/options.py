@@ -194,15 +194,15 @@ def load(source: str, parts: Parts | None = None) -> Tokenizer:
     )
 
 
-def load_all(sources_: list[str], parts: Parts) -> list[tuple[str, Tokenizer]]:
+def load_all(names: list[str], parts: Parts) -> list[tuple[str, Tokenizer]]:
     """Return the tokenizers behind a `-t` that is given several times, each with its name as it was given.
 
     The options go to those tokenizers whose files hold no pattern. If there is none, options are an error.
     """
     _ = parts.specials  # an error in their file comes before any tokenizer is loaded
-    take = [source for source in sources_ if Path(source).exists() and sources.takes_options(source)] or sources_
+    take = [source for source in names if Path(source).exists() and sources.takes_options(source)] or names
     others = Parts(download=parts.download)
-    return [(source, load(source, parts if source in take else others)) for source in sources_]
+    return [(source, load(source, parts if source in take else others)) for source in names]
 
 
 def special_tokens_of(names: list[str] | None, file: str | None) -> Specials | None:

@@ -25,7 +25,7 @@ WIDTHS = {"uint16": 2, "uint32": 4}
 """Types of ids, with their bytes."""
 MEGATRON_HEADER_BYTES = 34
 REPAIR = "copy the folder again, or run the same toksmith tokenize again, which repairs it"
-"""What to do about a damaged file; `--verify` finds those of the right size, too."""
+"""What to do about a damaged file; `--verify` also finds those of the right size."""
 KIND = "toksmith training data"
 _MAX_NAME = 255
 """The maximum length of the name of a file in file systems."""

@@ -85,7 +85,7 @@ def tokenize(
         shuffle_buffer: Ids that the buffer holds.
         special: Whether special tokens in the text become their ids. Pass False for text that you do not trust.
         on_error: "stop" ends the call at a document that cannot be read; "skip" leaves it out, and lists it.
-        verify: Whether to compare the files of a finished folder with their checksums, too, not only with their
+        verify: Whether to compare the files of a finished folder also with their checksums, not only with their
             sizes. Every byte is read.
         workers: Threads at the most; default: all cores.
         progress: True shows a bar on standard error, "json" writes lines of JSON there; a callable gets (stage, done,

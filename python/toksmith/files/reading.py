@@ -19,7 +19,7 @@ _GIVEN = ("/dev/stdin", "/dev/fd/", "/proc/")
 def open_regular(path: str | os.PathLike[str]) -> BinaryIO:
     """Open a regular file to read. A named pipe, a socket or a device is an error at once; `open` may wait for ever.
 
-    What the process was given open may be a pipe, too: `/dev/stdin`, and names in `/dev/fd` and `/proc`.
+    What the process was given open may also be a pipe: `/dev/stdin`, and names in `/dev/fd` and `/proc`.
 
     Raises:
         OSError: The file cannot be opened, is a folder, or is no regular file.
@@ -56,7 +56,7 @@ def read(path: str | os.PathLike[str], max_bytes: int = MAX_BYTES) -> bytes:
             pieces.append(piece)
             room -= len(piece)
     if room == 0:
-        raise ValueError(f"{os.fspath(path)}: larger than {max_bytes} bytes: no file of this kind is")
+        raise ValueError(f"{os.fspath(path)}: larger than {max_bytes} bytes, the limit for a file of this kind")
     data = b"".join(pieces)
     _core.check_head(path, data[:_HEAD_BYTES], plain=False)
     return data

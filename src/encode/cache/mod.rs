@@ -99,7 +99,7 @@ const FIRST_UNSEEDED_ID: u32 = 1 << 16;
 /// Longer pretokens are cached only when they occur for the second time: their records are large.
 const MAX_BYTES_AT_ONCE: usize = 64;
 /// A scratch gets a cache only if the system would give this many times its memory, since the result of the
-/// call needs memory, too.
+/// call also needs memory.
 const MEMORY_MARGIN: usize = 4;
 /// log2 of the minimum number of buckets of a cache of seeds.
 const MIN_SEED_BUCKET_BITS: u32 = 6;

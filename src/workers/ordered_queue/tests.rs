@@ -177,7 +177,7 @@ fn the_first_failure_ends_all() {
         for at in [0, 3, 50, 99] {
             for case in 0..8 {
                 let (kind, by_caller) = (["jobs", "work", "place", "write"][case % 4], case < 4);
-                // Later ones fail, too, and earlier in time.
+                // Later ones also fail, and earlier in time.
                 let fails = |number: u8, here| {
                     sleep(Duration::from_micros(if number == at { 300 } else { 0 }));
                     if number >= at && kind == here { Err(error(number)) } else { Ok(()) }

@@ -145,7 +145,7 @@ def checked_ids(sequence: Sequence[int]) -> list[int]:
 
 
 class Component(Json):
-    """A part of a `tokenizer.json`. Its fields are attributes, too; the parts inside a `Sequence` are its items."""
+    """A part of a `tokenizer.json`. Its fields are also attributes; the parts inside a `Sequence` are its items."""
 
     _LIST = ""
 

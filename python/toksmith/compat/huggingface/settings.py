@@ -88,7 +88,7 @@ class Settings:
 
     @property
     def post_processor(self) -> PostProcessor | None:
-        """The post-processor, as in a `tokenizer.json`. May be set to one of `tokenizers.processors`, too."""
+        """The post-processor, as in a `tokenizer.json`. May also be set to one of `tokenizers.processors`."""
         return self._post_processor
 
     @post_processor.setter
