@@ -128,6 +128,86 @@ class Fastokens(Peer):
         return self.tokenizer.decode(ids).encode()
 
 
+class Snaptokens(Fastokens):
+    """snaptokens: a fork of fastokens that reads a `tokenizer.json` alone, one without unused ids."""
+
+    module = "snaptokens"
+
+    def load(self, vocabulary: Vocabulary) -> Any:
+        """Load the `tokenizer.json` whose unused ids have tokens."""
+        self.numpy = importlib.import_module("numpy")
+        return self.package.Tokenizer.from_file(str(vocabulary.contiguous_json_path))
+
+    def to_list(self, text: str) -> Any:
+        """`encode`."""
+        return self.tokenizer.encode(text).ids
+
+    def to_bytes(self, ids: Any) -> Any:
+        """There is only `decode` of a list to text."""
+        return self.tokenizer.decode(ids.tolist()).encode()
+
+
+class Tuetoken(Peer):
+    """tuetoken: the core alone, which knows no special tokens; ids as raw bytes or a flat batch."""
+
+    module = "tuetoken"
+    arrays = array_batches = counts = True
+    decodes_bytes = False
+
+    def load(self, vocabulary: Vocabulary) -> Any:
+        """Load the `tokenizer.json`: its own OpenAI encodings would be fetched."""
+        self.numpy: Any = importlib.import_module("numpy")
+        return self.package.Tokenizer(str(vocabulary.json_path))
+
+    def to_array(self, text: str) -> Any:
+        """`encode_to_bytes`, as an array."""
+        return self.numpy.frombuffer(self.tokenizer.encode_to_bytes(text), self.numpy.uint32)
+
+    def batch_to_lists(self, texts: list[str]) -> Any:
+        """`encode_ordinary_batch`."""
+        return self.tokenizer.encode_ordinary_batch(texts, self.threads)
+
+    def batch_to_arrays(self, texts: list[str]) -> Any:
+        """`encode_ordinary_to_buffer`."""
+        found = self.tokenizer.encode_ordinary_to_buffer(texts, self.threads)
+        return found["data"], found["offsets"]
+
+    def count(self, text: str) -> int:
+        """`count_tokens`."""
+        number: int = self.tokenizer.count_tokens(text)
+        return number
+
+    def to_bytes(self, ids: Any) -> Any:
+        """`decode_array`, which gives text."""
+        return self.tokenizer.decode_array(ids).encode()
+
+
+class Toktok(Peer):
+    """toktok-rs: OpenAI's two vocabularies, built in, through the tokenizer behind its counts."""
+
+    module = "toktok"
+    vocabularies: ClassVar[set[str]] = {"cl100k", "o200k"}
+    arrays = array_batches = counts = True
+
+    def load(self, vocabulary: Vocabulary) -> Any:
+        """Load by name; its `qwen3.5` is another vocabulary, and it has none of GPT-2's."""
+        return self.package._encoding(f"{vocabulary.name}_base")
+
+    def to_array(self, text: str) -> Any:
+        """`encode_to_numpy`, with no search for special tokens."""
+        return self.tokenizer.encode_to_numpy(text, disallowed_special=())
+
+    def batch_to_lists(self, texts: list[str]) -> Any:
+        """Batches are arrays; on one thread a loop is the faster way to lists."""
+        if self.threads == 1:
+            return [self.tokenizer.encode_ordinary(text) for text in texts]
+        return [row.tolist() for row in self.rows(self.batch_to_arrays(texts))]
+
+    def batch_to_arrays(self, texts: list[str]) -> Any:
+        """`encode_batch_to_numpy`."""
+        return self.tokenizer.encode_batch_to_numpy(texts, self.threads)
+
+
 class Quicktok(Peer):
     """quicktok-v1: bundled vocabularies, and imported ones; none of GPT-2's pattern."""
 

@@ -21,13 +21,17 @@ MODULES = {
     "gigatoken": "gigatoken",
     "tokenizers_next": "tokenizers",
     "fastokens": "fastokens",
+    "snaptokens": "snaptokens",
     "basetenkenizer": "basetenkenizer",
     "quicktok": "quicktok-v1",
+    "tuetoken": "tuetoken",
+    "toktok": "toktok-rs",
     "riptoken": "riptoken",
     "rs_bpe": "rs-bpe",
     "tiktoken": "tiktoken",
     "tokenizers": "tokenizers",
     "tokie": "tokie",
+    "morpheme": "morpheme",
 }
 
 

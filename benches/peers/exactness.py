@@ -27,7 +27,7 @@ def key(job: Job) -> str:
         vocabulary.pattern.encode(),
         importlib.metadata.version(vocabularies.REFERENCES[vocab]).encode(),
         str(job.get("limit")).encode(),
-        b"fresh",
+        b"fresh, slices",
     ]
     return hashlib.sha256(b"|".join(hashlib.sha256(part).digest() for part in parts)).hexdigest()
 
@@ -46,11 +46,6 @@ def write_reference(job: Job) -> dict[str, Any]:
     peer = PEERS[vocabularies.REFERENCES[job["vocab"]]](vocabulary, job["threads"])
     documents = texts.read_documents(Path(job["texts"]), job["corpus"], job.get("limit"))
     ids = np.asarray(peer.to_array("".join(documents)), dtype=np.uint32)
-    strings = texts.small_strings(Path(job["texts"]), job["corpus"], job.get("limit"))
-    fresh = {
-        str(size): texts.fresh_documents(Path(job["texts"]), job["corpus"], size, job.get("limit"))
-        for size in texts.DOCUMENT_BYTES
-    }
     path = record.with_suffix(".npy")
     np.save(path, ids)
     found = {
@@ -58,11 +53,25 @@ def write_reference(job: Job) -> dict[str, Any]:
         "path": str(path),
         "text": measure.digest([ids]),
         "batch": measure.digest(list(peer.rows(peer.batch_to_arrays(documents)))),
-        "fresh": {size: measure.digest([peer.to_list(text) for text in some]) for size, some in fresh.items()},
-        "small": {str(n): measure.digest([peer.to_list(text) for text in strings[n]]) for n in texts.LENGTHS},
+        **digests_of_short_texts(peer, job),
     }
     record.write_text(json.dumps(found))
     return found
+
+
+def digests_of_short_texts(peer: Peer, job: Job) -> dict[str, dict[str, str]]:
+    """A hash of the ids of the texts that each section takes, by their length."""
+    where, limit = (Path(job["texts"]), job["corpus"]), job.get("limit")
+    small = texts.small_strings(*where, limit)
+    taken = {
+        "fresh": {size: texts.fresh_documents(*where, size, limit) for size in texts.DOCUMENT_BYTES},
+        "slices": {size: texts.slices(*where, size, limit) for size in texts.SLICE_BYTES},
+        "small": {length: small[length] for length in texts.LENGTHS},
+    }
+    return {
+        section: {str(size): measure.digest([peer.to_list(text) for text in some]) for size, some in sizes.items()}
+        for section, sizes in taken.items()
+    }
 
 
 def difference(peer: Peer, vocabulary: Vocabulary, job: Job) -> str:

@@ -129,3 +129,36 @@ class Tokie(Peer):
         """`count_tokens`."""
         number: int = self.tokenizer.count_tokens(text)
         return number
+
+
+class Morpheme(Peer):
+    """morpheme: encodings with offsets; threads by RAYON_NUM_THREADS."""
+
+    module = "morpheme"
+    counts = True
+    decodes_bytes = False
+
+    def load(self, vocabulary: Vocabulary) -> Any:
+        """Load the `tokenizer.json`."""
+        return self.package.Tokenizer.from_file(str(vocabulary.json_path))
+
+    def to_list(self, text: str) -> Any:
+        """`encode`."""
+        return self.tokenizer.encode(text, add_special_tokens=False).ids
+
+    def batch_to_lists(self, texts: list[str]) -> Any:
+        """`encode_batch`."""
+        return [encoding.ids for encoding in self.tokenizer.encode_batch(texts, add_special_tokens=False)]
+
+    def count(self, text: str) -> int:
+        """`count`."""
+        number: int = self.tokenizer.count(text, add_special_tokens=False)
+        return number
+
+    def to_text(self, ids: list[int]) -> Any:
+        """`decode`."""
+        return self.tokenizer.decode(ids, skip_special_tokens=False)
+
+    def to_bytes(self, ids: Any) -> Any:
+        """There is only `decode` to text."""
+        return self.tokenizer.decode(ids.tolist(), skip_special_tokens=False).encode()

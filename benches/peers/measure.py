@@ -73,8 +73,10 @@ def one_text(peer: Peer, job: Job) -> Found:
 
 
 def batch(peer: Peer, job: Job) -> Found:
-    """Documents, to lists or to arrays."""
-    documents = texts.read_documents(Path(job["texts"]), job["corpus"], job.get("limit"))
+    """Documents or, with a size, texts of as many bytes, to lists or to arrays."""
+    where = Path(job["texts"]), job["corpus"]
+    limit = job.get("limit")
+    documents = texts.slices(*where, job["size"], limit) if "size" in job else texts.read_documents(*where, limit)
     size = sum(len(document.encode()) for document in documents)
     peer.ready()
     gc.collect()

@@ -25,6 +25,7 @@ SECTIONS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "cold": EVERYTHING,
     "warm": EVERYTHING,
     "batch": (("gpt2", "cl100k", "o200k"), ("en", "code", "multi")),
+    "slices": (("gpt2", "o200k"), ("en", "multi")),
     "small": (("gpt2", "cl100k"), ("en", "code")),
     "fresh": (("gpt2", "cl100k", "o200k"), ("en", "code", "multi")),
     "decode": (("cl100k",), ("en", "multi")),

@@ -1,5 +1,6 @@
 """The sections of the bench: which jobs each of them runs."""
 
+import itertools
 import os
 import subprocess
 import time
@@ -32,6 +33,16 @@ def batch(runner: Runner) -> None:
             for threads in (1, 2):
                 job = {"task": "batch", "vocab": vocab, "corpus": corpus, "threads": threads, "form": form}
                 runner.in_turn("batch", job, able)
+
+
+def slices(runner: Runner) -> None:
+    """Batches of texts of 140 bytes and of 4 KB, to lists and to arrays, on one thread and on two."""
+    for vocab, corpus, peers in runner.cells("slices", PEERS):
+        runner.reference(vocab, corpus)
+        for size, form, threads in itertools.product(texts.SLICE_BYTES, ("lists", "arrays"), (1, 2)):
+            able = [peer for peer in peers if form == "lists" or PEERS[peer].array_batches]
+            job = {"task": "batch", "vocab": vocab, "corpus": corpus, "threads": threads, "form": form, "size": size}
+            runner.in_turn("slices", job, able)
 
 
 def small(runner: Runner) -> None:
@@ -107,6 +118,7 @@ RUN: dict[str, Callable[[Runner], None]] = {
     "cold": cold,
     "warm": cold,
     "batch": batch,
+    "slices": slices,
     "small": small,
     "fresh": fresh,
     "decode": decode,

@@ -137,18 +137,27 @@ def counted(threads: int) -> str:
     return "one thread" if threads == 1 else f"{threads} threads"
 
 
-def batch_tables(records: list[Record], references: dict[tuple[str, str], Record]) -> list[str]:
+def batch_tables(
+    records: list[Record], references: dict[tuple[str, str], Record], what: str = "Documents"
+) -> list[str]:
+    """Batches of documents or, where records have a size, of texts of as many bytes."""
     found = []
 
     def expected(record: Record) -> str | None:
-        digest: str = references[record["vocab"], record["corpus"]]["batch"]
+        known = references[record["vocab"], record["corpus"]]
+        digest: str = known["slices"][str(record["size"])] if "size" in record else known["batch"]
         return digest
 
     for vocab, form, threads, some in groups(records, "vocab", "form", "threads"):
         for name, times in (("cold", cold_times), ("warm", warm_times)):
-            title = f"### Documents to {form}, {name}, {vocab}, {counted(threads)}"
+            title = f"### {what} to {form}, {name}, {vocab}, {counted(threads)}"
             found.append(f"{title}\n\n{throughput(some, 'corpus', times, expected)}")
     return found
+
+
+def slice_tables(records: list[Record], references: dict[tuple[str, str], Record]) -> list[str]:
+    sizes = groups(records, "size")
+    return [made for size, some in sizes for made in batch_tables(some, references, f"Texts of {size} bytes")]
 
 
 def decode_tables(records: list[Record]) -> list[str]:
@@ -338,6 +347,7 @@ def of(records: list[Record], references: dict[tuple[str, str], Record], only: l
     made = [
         *text_tables(by.get("text", []), only),
         *batch_tables(by.get("batch", []), references),
+        *slice_tables(by.get("slices", []), references),
         *small_tables(by.get("small", [])),
         *fresh_tables(by.get("fresh", [])),
         *decode_tables(by.get("decode", [])),

@@ -99,6 +99,15 @@ def fresh_documents(folder: Path, corpus: str, size: int, limit: int | None) -> 
     return [data[at : at + size].decode("utf-8", "ignore") for at in starts][:DOCUMENTS]
 
 
+SLICE_BYTES = (140, 4096)
+
+
+def slices(folder: Path, corpus: str, size: int, limit: int | None) -> list[str]:
+    """About the first 4 MB of a corpus in texts of `size` bytes each."""
+    data = read_text(folder, corpus, min(limit or 4_000_000, 4_000_000)).encode()
+    return [data[at : at + size].decode("utf-8", "ignore") for at in range(0, len(data) - size + 1, size)]
+
+
 HOSTILE = ("spaces", "^", "0", "a", "'s", "newlines", "letters")
 """The first three of the inputs that broke others: a million of something, and a long word of random letters."""
 

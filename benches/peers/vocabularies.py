@@ -40,6 +40,11 @@ class Vocabulary:
         """The rank file."""
         return rank_file(self.data, SOURCES[self.name])
 
+    @property
+    def contiguous_json_path(self) -> Path:
+        """The `tokenizer.json` without unused ids, for peers that refuse a gap before the special tokens."""
+        return self.folder / f"{self.name}.contiguous.json"
+
     def ranks(self) -> dict[bytes, int]:
         """Read the rank file into a dictionary."""
         return read_ranks(self.data, SOURCES[self.name])
@@ -73,6 +78,8 @@ def prepare(data: Path, folder: Path, names: list[str], peers: list[str]) -> dic
         vocabulary = load(data, folder, name)
         if not vocabulary.json_path.is_file():
             vocabulary.json_path.write_text(huggingface_json(vocabulary, patterns.NAMED[HUGGINGFACE_PATTERNS[name]]))
+        if not vocabulary.contiguous_json_path.is_file():
+            vocabulary.contiguous_json_path.write_text(contiguous(vocabulary.json_path.read_text()))
         if name == "qwen3" and "quicktok" in peers and not (folder / f"{QUICKTOK_QWEN3}.enc").is_file():
             try:
                 import_into_quicktok(vocabulary)
@@ -87,6 +94,15 @@ def import_into_quicktok(vocabulary: Vocabulary) -> None:
 
     importer = importlib.import_module("quicktok.importer")
     importer.import_tokenizer(str(vocabulary.json_path), QUICKTOK_QWEN3, str(vocabulary.folder))
+
+
+def contiguous(text: str) -> str:
+    """A `tokenizer.json` with a token for each unused id, which no merge makes and no pretoken of the pattern is."""
+    found = json.loads(text)
+    vocab = found["model"]["vocab"]
+    used = {*vocab.values(), *(token["id"] for token in found["added_tokens"])}
+    vocab |= {f"<|unused_{id}|>": id for id in range(max(used)) if id not in used}
+    return json.dumps(found, ensure_ascii=False)
 
 
 def huggingface_json(vocabulary: Vocabulary, pattern: str) -> str:

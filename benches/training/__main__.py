@@ -1,6 +1,6 @@
 """Train toksmith and its peers on the same files, after comparing merges where the rules agree.
 
-usage: python benches/training [--corpus en,code,multi] [--size 10000,32000,100000] [--peers toksmith,gigatoken]
+usage: python benches/training [--corpus en,code,multi,lines] [--size 10000,32000,100000] [--peers toksmith,gigatoken]
                                [--rounds 3] [--threads 2] [--limit BYTES] [--json out.json] [--figures out.json]
                                [--no-build] [--file PATH]
 
@@ -8,6 +8,7 @@ Installs the pinned packages of benches/requirements.txt and a release build of 
 (as `python benches/peers` does), reads ../shared/data/corpora beside the repository (or --data), and prints a table
 in Markdown: wall time of the whole process from its start to its end, that of training alone, and the peak of memory.
 Documents are separated by <|endoftext|>; the pattern is GPT-2's, but for sentencepiece, which has a way of its own.
+A peer that learns other tokens from a text than toksmith by the same rule for ties is not timed on it.
 """
 
 import argparse
@@ -16,6 +17,7 @@ import gzip
 import json
 import os
 import platform
+import re
 import subprocess
 import sys
 import time
@@ -30,11 +32,19 @@ import figures  # noqa: E402
 import report  # noqa: E402
 from environment import say  # noqa: E402
 
-PEERS = ("toksmith", "gigatoken", "rustbpe", "tokenizers", "sentencepiece")
+PEERS = ("toksmith", "gigatoken", "rustbpe", "tokenizers", "ffbpe", "gigabpe", "sentencepiece")
 # The rule for ties that each of them has, by its name here. Sentencepiece counts otherwise.
-TIES = {"gigatoken": "huggingface", "rustbpe": "smallest_ids", "tokenizers": "huggingface"}
+TIES = {
+    "gigatoken": "huggingface",
+    "rustbpe": "smallest_ids",
+    "tokenizers": "huggingface",
+    "ffbpe": "bytes",
+    "gigabpe": "huggingface",
+}
 SIZES = (10_000, 32_000, 100_000)
 CORPORA = ("en", "code", "multi")
+# The English corpus in lines: gigabpe ends a pretoken at a line, and documents nowhere else.
+LINES = "lines"
 WORK = environment.WORK / "training"
 
 
@@ -49,7 +59,7 @@ def arguments() -> argparse.Namespace:
         return split
 
     parser = argparse.ArgumentParser(prog="benches/training", description="Time trainers.")
-    parser.add_argument("--corpus", type=some(str, CORPORA), default=[*CORPORA])
+    parser.add_argument("--corpus", type=some(str, (*CORPORA, LINES)), default=[*CORPORA])
     parser.add_argument("--size", type=some(int), default=[*SIZES], help="tokens in all")
     parser.add_argument("--peers", type=some(str, PEERS), default=[*PEERS])
     parser.add_argument("--rounds", type=int, default=3)
@@ -72,15 +82,21 @@ def written(given: argparse.Namespace) -> dict[str, Path]:
     WORK.mkdir(parents=True, exist_ok=True)
     texts = {}
     for name in given.corpus:
-        source = given.data / "corpora" / f"{name}.txt.gz"
+        source = given.data / "corpora" / f"{'en' if name == LINES else name}.txt.gz"
         if not source.is_file():
             sys.exit(f"{source} is not there: give the folder with --data, or a text with --file")
         path = WORK / f"{name}-{given.limit or 'all'}.txt"
-        data = gzip.decompress(source.read_bytes())[: given.limit].decode(errors="ignore").encode()
+        text = gzip.decompress(source.read_bytes())[: given.limit].decode(errors="ignore")
+        data = (in_lines(text) if name == LINES else text).encode()
         if not path.is_file() or path.read_bytes() != data:
             path.write_bytes(data)
         texts[name] = path
     return texts
+
+
+def in_lines(text: str) -> str:
+    """The text without separators, and a line feed in place of all whitespace around one."""
+    return re.sub(r"\s*\n\s*", "\n", text.replace("<|endoftext|>", "\n"))
 
 
 def child(job: dict[str, Any], timeout: float) -> dict[str, Any]:
@@ -110,10 +126,14 @@ def child(job: dict[str, Any], timeout: float) -> dict[str, Any]:
     return found if "error" in found else found | {"wall": wall}
 
 
-def run(given: argparse.Namespace, peers: list[str], texts: dict[str, Path]) -> list[dict[str, Any]]:
+def run(
+    given: argparse.Namespace, able: list[str], texts: dict[str, Path], others: set[tuple[str, str]]
+) -> list[dict[str, Any]]:
+    """Time the peers on each text but those that learn other tokens from it."""
     records = []
     for name, path in texts.items():
-        for size in given.size:
+        peers = [peer for peer in able if (name, peer) not in others]
+        for size in given.size if peers else ():
             failed: set[str] = set()
             for number in range(given.rounds):
                 # The peers in turn, each round from another one on.
@@ -136,9 +156,14 @@ def learned(job: dict[str, Any], timeout: float) -> "list[str] | str":
     return found.get("error") or out.read_text().split()
 
 
-def agreements(given: argparse.Namespace, peers: list[str], texts: dict[str, Path]) -> list[str]:
-    """Compare what is learned where the rule for ties can be the same, at the least size; a line for each."""
-    lines = []
+def agreements(
+    given: argparse.Namespace, peers: list[str], texts: dict[str, Path]
+) -> tuple[list[str], set[tuple[str, str]]]:
+    """Compare what is learned where the rule for ties can be the same, at the least size.
+
+    Returns a line for each peer, and the texts and peers that differ.
+    """
+    lines, others = [], set()
     for name, path in texts.items():
         job = {"path": str(path), "size": min(given.size), "threads": given.threads}
         for peer, ties in TIES.items():
@@ -146,9 +171,12 @@ def agreements(given: argparse.Namespace, peers: list[str], texts: dict[str, Pat
                 continue
             theirs = learned(job | {"peer": peer}, given.timeout)
             ours = learned(job | {"peer": "toksmith", "ties": ties}, given.timeout)
-            lines.append(f"- {name}, {job['size']:,} tokens, {peer}: {report.agreement(ours, theirs)}")
+            left_out = "" if isinstance(ours, list) and ours == theirs else "left out: "
+            if left_out:
+                others.add((name, peer))
+            lines.append(f"- {left_out}{name}, {job['size']:,} tokens, {peer}: {report.agreement(ours, theirs)}")
             say(lines[-1])
-    return lines
+    return lines, others
 
 
 def main() -> None:
@@ -162,8 +190,8 @@ def main() -> None:
     peers = [peer for peer in given.peers if peer not in broken]
     WORK.mkdir(parents=True, exist_ok=True)
     texts = written(given)
-    agreed = [] if given.no_check else agreements(given, peers, texts)
-    records = run(given, peers, texts)
+    agreed, others = ([], set()) if given.no_check else agreements(given, peers, texts)
+    records = run(given, peers, texts, others)
     about = f"{datetime.date.today().isoformat()}, {report.machine()}; {platform.python_version()}"
     if given.json:
         given.json.write_text(json.dumps({"about": about, "records": records}, indent=1))

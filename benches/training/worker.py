@@ -28,6 +28,14 @@ def documents(path: str) -> list[str]:
         return file.read().split(END)
 
 
+def spelled_tokens(merges: list[tuple[str, str]]) -> Tokens:
+    """The tokens that merges make, from GPT-2's printable character for each byte."""
+    printable = [*range(33, 127), *range(161, 173), *range(174, 256)]
+    others = [byte for byte in range(256) if byte not in printable]
+    byte_of = {chr(byte): byte for byte in printable} | {chr(256 + i): byte for i, byte in enumerate(others)}
+    return [bytes(byte_of[c] for c in left + right) for left, right in merges]
+
+
 def toksmith(path: str, size: int, threads: int, ties: str) -> Any:
     from toksmith import count_pretokens, train
 
@@ -67,13 +75,28 @@ def tokenizers(path: str, size: int, threads: int, ties: str) -> Any:
     def tokens() -> Tokens:
         import json
 
-        printable = [*range(33, 127), *range(161, 173), *range(174, 256)]
-        others = [byte for byte in range(256) if byte not in printable]
-        byte_of = {chr(byte): byte for byte in printable} | {chr(256 + i): byte for i, byte in enumerate(others)}
-        merges = json.loads(made.to_str())["model"]["merges"]
-        return [bytes(byte_of[c] for c in left + right) for left, right in merges]
+        return spelled_tokens(json.loads(made.to_str())["model"]["merges"])
 
     return tokens
+
+
+def ffbpe(path: str, size: int, threads: int, ties: str) -> Any:
+    from ffbpe import BpeTrainer, PreTokenizer
+
+    words = PreTokenizer([END], pat_str=GPT2).word_counter()
+    words.add_source(documents(path))
+    trainer = BpeTrainer([END], tie_break="largest_content")
+    trainer.add_word_counter(words)
+    trainer.train(size)
+    return lambda: [token for token, rank in sorted(trainer.vocab.items(), key=lambda item: item[1]) if rank > 256]
+
+
+def gigabpe(path: str, size: int, threads: int, ties: str) -> Any:
+    import gigabpe
+
+    _, merges = gigabpe.train_bpe([path], size, special_tokens=[END], pretokenizer="bytelevel", threads=threads)
+    # Its alphabet has only the bytes of the text, and so it learns more tokens than the others.
+    return lambda: spelled_tokens(merges)[: size - 257]
 
 
 def sentencepiece(path: str, size: int, threads: int, ties: str) -> Any:
@@ -98,7 +121,7 @@ def sentencepiece(path: str, size: int, threads: int, ties: str) -> Any:
     return list
 
 
-PEERS = {f.__name__: f for f in (toksmith, gigatoken, rustbpe, tokenizers, sentencepiece)}
+PEERS = {f.__name__: f for f in (toksmith, gigatoken, rustbpe, tokenizers, ffbpe, gigabpe, sentencepiece)}
 
 
 def peak_memory() -> int:
