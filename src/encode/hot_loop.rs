@@ -87,13 +87,14 @@ impl HotLoop {
         isa.run(PrepareLookup { run: self, ranges, buckets: cache.buckets() });
         let (gap_count, len) = self.find::<READS_IDS>(isa, cache, ranges.ends.len());
         let HotLoop { keys, bucket_indices, ids, gaps, hints, .. } = self;
-        let gaps = &gaps[..gap_count];
-        for &hint in &hints[..gap_count] {
+        let (gaps, hints) = (&gaps[..gap_count], &hints[..gap_count]);
+        for &hint in hints {
             cache.prefetch_record(hint);
         }
         let PretokenRun { text, ends, .. } = ranges;
         let mut done = 0;
-        for (gap, &hint) in gaps.iter().zip(hints.iter()) {
+        for (number, gap) in gaps.iter().enumerate() {
+            let hint = hints[number];
             let (at, len) = (usize::from(gap.at), usize::from(gap.len));
             output.add(hits(ids, done, len))?;
             done = len;

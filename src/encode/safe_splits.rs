@@ -96,7 +96,7 @@ fn character_len(lead: u8) -> usize {
 fn window(bytes: &[u8], at: usize) -> Option<u64> {
     let bytes = bytes.get(at.checked_sub(SIDE_BYTES)?..at + SIDE_BYTES)?;
     let mut word = [0; 8];
-    word[..2 * SIDE_BYTES].copy_from_slice(bytes);
+    *word.first_chunk_mut::<{ 2 * SIDE_BYTES }>()? = *bytes.first_chunk()?;
     Some(fold(u64::from_le_bytes(word), GOLDEN))
 }
 

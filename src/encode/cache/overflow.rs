@@ -114,8 +114,10 @@ impl OverflowRing {
         let bytes = &body[..pretoken.len().div_ceil(4)];
         let (whole, tail) = pretoken.as_chunks::<4>();
         let mut differs = 0;
-        for (&word, &four) in bytes.iter().zip(whole) {
-            differs |= word ^ u32::from_le_bytes(four); // no early exit, so that compilers vectorize the loop
+        let words = &bytes[..whole.len()];
+        for at in 0..whole.len() {
+            // No early exit, so that compilers vectorize the loop.
+            differs |= words[at] ^ u32::from_le_bytes(whole[at]);
         }
         if !tail.is_empty() {
             differs |= bytes[whole.len()] ^ padded(tail);
