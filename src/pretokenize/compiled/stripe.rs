@@ -71,8 +71,9 @@ impl Stripe {
         let (steps, _) = self.steps.as_chunks_mut::<BLOCK_STEPS>();
         for (steps, block) in steps.iter_mut().zip(blocks.iter().chain([&last])) {
             let numbers = simd.entries(block, &machine.of_ascii);
-            for (step, numbers) in steps.iter_mut().zip(numbers.as_chunks::<STEPS>().0) {
-                step.numbers = mapped(numbers, |number| u16::from(number) * ROW_BYTES as u16);
+            let (numbers, _) = numbers.as_chunks::<STEPS>();
+            for (at, step) in steps.iter_mut().enumerate() {
+                step.numbers = mapped(&numbers[at], |number| u16::from(number) * ROW_BYTES as u16);
             }
         }
     }
@@ -112,14 +113,16 @@ impl Stripe {
     pub(super) fn find_rows(&mut self, steps: usize, count: u16, mut before: u16) {
         for step in &mut self.steps[..steps] {
             let mut noted = step.numbers;
-            for (number, note) in noted.iter_mut().zip(&step.notes) {
-                *number += u16::from(note & NOTE);
+            for (at, number) in noted.iter_mut().enumerate() {
+                *number += u16::from(step.notes[at] & NOTE);
             }
             let mut last = [before; STEPS];
-            last[1..].copy_from_slice(&noted[..STEPS - 1]);
+            for (at, last) in last.iter_mut().enumerate().skip(1) {
+                *last = noted[at - 1];
+            }
             before = noted[STEPS - 1];
-            for ((number, last), noted) in step.numbers.iter_mut().zip(last).zip(noted) {
-                *number = last * count + noted;
+            for (at, number) in step.numbers.iter_mut().enumerate() {
+                *number = last[at] * count + noted[at];
             }
         }
     }

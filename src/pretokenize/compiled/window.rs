@@ -123,8 +123,8 @@ impl Kernel for Read<'_> {
         }
         let mut states = mapped(&ends, |(_, state)| simd.state(state));
         for step in (0..steps).rev() {
-            for (stripe, state) in stripes.iter_mut().zip(&mut states) {
-                let step = &mut stripe.steps[step];
+            for (number, state) in states.iter_mut().enumerate() {
+                let step = &mut stripes[number].steps[step];
                 step.notes = simd.follow_back(&machine.backward, &step.numbers, state);
             }
         }
@@ -138,7 +138,8 @@ impl Kernel for Read<'_> {
             place = SymbolPlace { at: end, state, before };
         }
         for step in 0..steps {
-            for (stripe, state) in stripes.iter_mut().zip(&mut states) {
+            for (number, state) in states.iter_mut().enumerate() {
+                let stripe = &mut stripes[number];
                 let ends = simd.follow(&machine.forward, &stripe.steps[step].numbers, state);
                 stripe.ends[step * STEPS / WORD_BITS] |= u64::from(ends) << (step * STEPS % WORD_BITS);
             }
