@@ -5,8 +5,8 @@
 //! cargo run --example tour -- FOLDER [MODEL]...
 //! ```
 //!
-//! FOLDER is where the files of a tokenizer that is trained here are written, in each format that is
-//! written. Each MODEL is a file or a folder to load besides, such as a `.model` of SentencePiece.
+//! FOLDER gets the files of a tokenizer that is trained here, one in each format. Each MODEL is a file or a
+//! folder to load besides, such as a `.model` of SentencePiece.
 
 #![allow(clippy::print_stdout)] // a program
 

@@ -47,10 +47,7 @@ impl Group {
     /// Whether a token may stand at a place of a text; checked in the Bloom filter only.
     #[inline(always)]
     fn may_start(&self, text: &[u8], at: usize) -> bool {
-        let eight = match simd::eight(text, at) {
-            Some(eight) => eight,
-            None => padded(&text[at..]),
-        };
+        let eight = simd::eight(text, at).unwrap_or_else(|| padded(&text[at..]));
         self.filter.may_have(eight & mask(self.prefix_len))
     }
 }
