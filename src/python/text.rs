@@ -32,8 +32,8 @@ pub(super) fn checked<'a, 'py>(text: &'a Bound<'py, PyAny>) -> PyResult<&'a Boun
     text.cast::<PyString>().map_err(|_| no_text(text))
 }
 
-/// Runs work on the UTF-8 of a text: without the GIL where that and `more` bytes are long. A long text of wide
-/// characters is also converted without it.
+/// Runs work on the UTF-8 of a text: without the GIL where that and `more` bytes are long. A long text of
+/// wide characters is also converted without it.
 pub(super) fn with_utf8<T: Send>(
     text: Any,
     more: usize,
