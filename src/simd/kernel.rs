@@ -215,8 +215,8 @@ pub(crate) trait Kernel {
     fn run<L: Simd>(self, simd: L) -> Self::Out;
 }
 
-/// `items.map(f)` for kernels. That of `core` is a function of its own, not inlined, where the crate is
-/// compiled in several units.
+/// `items.map(f)` for kernels, always inlined: that of `core` may be compiled without the instruction set of
+/// its caller.
 #[inline(always)]
 pub(crate) fn mapped<T: Copy, U: Copy, const N: usize>(items: &[T; N], f: impl Fn(T) -> U) -> [U; N] {
     let mut all = [f(items[0]); N];
