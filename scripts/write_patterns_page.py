@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from toksmith import _core, patterns
-from toksmith.compat.huggingface.components import steps_of
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT / "tests" / "data" / "published_patterns.json"
@@ -47,7 +46,7 @@ def engine(entry: Entry) -> str:
 
 def _of_stages(stages: list[Any]) -> str:
     try:
-        steps = steps_of(pre_tokenizer={"type": "Sequence", "pretokenizers": stages})
+        steps = _core.Pipeline(json.dumps({"pre_tokenizer": {"type": "Sequence", "pretokenizers": stages}}))
     except ValueError:
         return "refused"
     one = patterns.of_core(steps)

@@ -18,7 +18,6 @@ import tokenizers
 from choices import Input
 
 from toksmith import Encoding, _core, patterns
-from toksmith.compat.huggingface.components import steps_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -175,7 +174,7 @@ def _split_here(pattern: str, text: str, behavior: str, invert: bool) -> list[st
 
 @functools.lru_cache(maxsize=8)
 def _steps_of(split: str) -> Any:
-    return steps_of(pre_tokenizer=json.loads(split))
+    return _core.Pipeline(json.dumps({"pre_tokenizer": json.loads(split)}))
 
 
 @functools.cache

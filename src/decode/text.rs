@@ -145,25 +145,6 @@ impl TextDecoder {
         vocab.name(id).map_or_else(|| self.spelled(id, bytes), room::text)
     }
 
-    /// The id that the model has for a spelling; `None` if it has none.
-    pub fn id_of(&self, vocab: &Vocab, text: &str) -> Result<Option<u32>> {
-        if let Some(bpe) = vocab.spelled() {
-            return Ok(bpe.token(text).map(|token| vocab.tokens().id_at(token)));
-        }
-        let of_text = self
-            .spelling
-            .unspelled(text)
-            .and_then(|plain| vocab.ordinary_id(&plain).or_else(|| vocab.special_id(&plain)));
-        let byte = byte_of(text);
-        let of_byte = self.byte_tokens.iter().find(|(_, other)| Some(**other) == byte).map(|(&id, _)| id);
-        for id in of_byte.into_iter().chain(of_text) {
-            if self.spelled(id, vocab.token_bytes(id)?)? == text {
-                return Ok(Some(id));
-            }
-        }
-        Ok(None)
-    }
-
     /// The name of a token that has no other than its spelling.
     fn spelled(&self, id: u32, bytes: &[u8]) -> Result<String> {
         self.byte_tokens.get(&id).map_or_else(|| self.spelling.spelled(bytes), |&byte| Ok(byte_name(byte)))

@@ -53,6 +53,23 @@ pub(crate) struct Padding {
     pub(crate) token: String,
 }
 
+/// The maximum length to which encodings are padded: more than the longest context of any model.
+const MAX_PADDED: usize = 1 << 24;
+
+impl Padding {
+    /// # Errors
+    /// [`Error::BrokenPart`] if it pads to more than [`MAX_PADDED`] tokens.
+    pub(crate) fn check(&self) -> Result<()> {
+        match [self.length, self.multiple].into_iter().flatten().find(|&length| length > MAX_PADDED) {
+            Some(length) => {
+                let reason = format!("{length} is not a length from 0 to {MAX_PADDED}");
+                Err(Error::BrokenPart("$.padding".into(), reason))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
 /// Truncates one text or two, and puts the tokens of a post-processor around them.
 pub(crate) fn finish(
     mut encodings: Vec<Encoding>,

@@ -31,7 +31,8 @@ impl PyEncodingSettings {
     /// `settings` is a JSON of truncation and padding, null where they are off.
     #[new]
     fn new(settings: &str, processor: Option<Py<PyPostProcessor>>) -> PyResult<Self> {
-        let (truncation, padding) = of_json(settings)?;
+        let (truncation, padding): (_, Option<Padding>) = of_json(settings)?;
+        padding.as_ref().map_or(Ok(()), Padding::check)?;
         Ok(PyEncodingSettings { truncation, processor, padding })
     }
 

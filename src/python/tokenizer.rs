@@ -29,11 +29,11 @@ use crate::control::Control;
 use crate::decode::TextDecoder;
 use crate::encode::{EncodedBatch, Encoder, FileOptions, RandomMerges, Spans};
 use crate::error::{Error, Result, show};
-use crate::formats::huggingface::{self, Roles};
+use crate::formats::huggingface::Roles;
 use crate::formats::{self, FolderOptions, LoadOptions};
 use crate::room;
 use crate::source::Text;
-use crate::tokenizer::{self, Origin, Provenance};
+use crate::tokenizer::{self, Provenance};
 use crate::vocab::{Semantics, Vocab};
 
 #[pyclass(frozen, weakref, module = "toksmith._core")]
@@ -276,10 +276,6 @@ impl Tokenizer {
         formats::end_of_text(&self.inner)
     }
 
-    fn pre_tokenizer<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        object_of(py, &huggingface::pre_tokenizer(self.inner.pattern(), &PyTables)?)
-    }
-
     #[getter]
     fn warnings(&self) -> &[String] {
         self.inner.warnings()
@@ -307,10 +303,10 @@ impl Tokenizer {
         Some((&record.ties, record.initial_tokens, &record.counts))
     }
 
-    /// `content`, `beside` and `files` of the Hugging Face folder that the tokenizer came with: see the
-    /// fields of `Origin`.
-    fn origin<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        object_of(py, &self.inner.origin().unwrap_or(&Origin::default()).to_value())
+    /// The other files of the Hugging Face folder that the tokenizer came with, by name.
+    fn folder_files<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let files = self.inner.origin().map(|origin| origin.files.clone()).unwrap_or_default();
+        object_of(py, &files.into())
     }
 
     /// The special tokens by role, and the chat templates by name.
@@ -331,22 +327,6 @@ impl Tokenizer {
     fn with_special_tokens(&self, py: Python<'_>, more: Vec<(String, u32)>) -> PyResult<Self> {
         let more: Vec<_> = more.iter().map(|(name, id)| (&**name, *id)).collect();
         Self::made(py, || self.inner.with_special_tokens(&more))
-    }
-
-    /// The tokenizer with more added tokens; None if their ids do not ascend above all others. `steps` are
-    /// those of a tokenizer without a pipeline, if a token is found otherwise than a special token is.
-    /// `tokens` is a JSON of the tokens.
-    #[pyo3(signature = (tokens, steps=None))]
-    fn with_added_tokens(
-        &self,
-        py: Python<'_>,
-        tokens: &str,
-        steps: Option<&PyPipeline>,
-    ) -> PyResult<Option<Self>> {
-        let tokens = tokenizer::tokens_of(Some(&value_of(tokens, "added_tokens")?))?;
-        let steps = steps.map(|steps| &*steps.inner);
-        let made = call::long(py, None, |_| self.inner.with_added_tokens(tokens, steps))?;
-        Ok(made.map(|inner| Tokenizer { inner }))
     }
 
     fn with_special(&self, py: Python<'_>, contents: HashSet<String>) -> PyResult<Self> {
@@ -380,17 +360,6 @@ impl Tokenizer {
 
     fn is_spelled(&self) -> bool {
         !self.inner.vocab().covers_text_exactly()
-    }
-
-    fn spelled(&self, id: u32) -> PyResult<String> {
-        Ok(self.inner.spelled(id)?)
-    }
-
-    fn id_of_spelling(&self, text: &str) -> PyResult<Option<u32>> {
-        match self.decoder() {
-            Some(decoder) => Ok(decoder.id_of(self.inner.vocab(), text)?),
-            None => Ok(None),
-        }
     }
 
     fn leaves(&self, text: Any, special: bool) -> PyResult<bool> {

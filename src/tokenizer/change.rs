@@ -91,25 +91,6 @@ impl Tokenizer {
         Ok(())
     }
 
-    /// The tokenizer with more added tokens, if their ids ascend above all others; `None` if they do not. It
-    /// shares all tables. `steps` are those of a tokenizer without a pipeline, if a token is found otherwise
-    /// than a special token is.
-    #[doc(hidden)]
-    pub fn with_added_tokens(
-        &self,
-        tokens: Vec<AddedToken>,
-        steps: Option<&Pipeline>,
-    ) -> Result<Option<Self>> {
-        let rows: Vec<_> =
-            tokens.iter().map(|token| (token.content.clone().into_bytes(), token.id)).collect();
-        let Some(encoder) = self.encoder().with_specials(&rows)? else { return Ok(None) };
-        let preprocessing = match steps.filter(|_| self.pipeline().is_none()) {
-            Some(steps) => steps.with_tokens(tokens)?.into(),
-            None => self.preprocessing(|pipeline| pipeline.with_tokens(tokens))?,
-        };
-        Self::of_encoder(encoder.into(), preprocessing, Provenance::default()).map(Some)
-    }
-
     /// The tokenizer in which more added tokens are special, sharing all tables.
     #[doc(hidden)]
     pub fn with_special(&self, is_special: &dyn Fn(&str) -> bool) -> Result<Self> {

@@ -45,4 +45,4 @@ pub(crate) use record::TIES;
 pub use tokenizer::Tokenizer;
 pub use training::{TrainOptions, train, train_files};
 #[cfg(feature = "python")]
-pub(crate) use {pipeline::tokens_of, training::built};
+pub(crate) use training::built;

@@ -20,7 +20,6 @@ from .. import _core
 from .._internal.messages import shown
 from ..files import text_files, whole_files
 from ..tokenizer import Tokenizer as Native
-from .huggingface.components import Json
 from .huggingface.tokenizers import Tokenizer
 
 try:
@@ -55,16 +54,14 @@ def swapped(tokenizer: Fast) -> Fast:
         return tokenizer
     made = object.__new__(kind)
     others = {name: copy.deepcopy(value) for name, value in tokenizer.__dict__.items() if name != "_tokenizer"}
-    made.__dict__.update(others, _tokenizer=adapter_of(tokenizer.backend_tokenizer, kind.__name__))
+    made.__dict__.update(others, _tokenizer=adapter_of(copy.deepcopy(tokenizer.backend_tokenizer), kind.__name__))
     return made
 
 
 def adapter_of(backend: Fast, name: str) -> Tokenizer:
-    """Return the adapter that gives the same results as a `tokenizers.Tokenizer`."""
+    """Return the stand-in for a `tokenizers.Tokenizer`, which it keeps and changes."""
     with text_files.naming(name):
-        made = Tokenizer.from_str(backend.to_str())
-    made.encode_special_tokens = backend.encode_special_tokens
-    return made
+        return Tokenizer.around(backend)
 
 
 def pretrained(tokenizer: Native | Tokenizer | Fast, **options: object) -> Fast:
@@ -100,10 +97,10 @@ def _made(tokenizer: Native | Tokenizer | Fast) -> Fast:
         return swapped(tokenizer)
     adapter = tokenizer if isinstance(tokenizer, Tokenizer) else Tokenizer(tokenizer)
     core = adapter._tokenizer._core
-    if (files := core.origin()["files"]) and not isinstance(tokenizer, Tokenizer):
+    if (files := core.folder_files()) and not isinstance(tokenizer, Tokenizer):
         return _of_files(core, files.get("config.json"))
     by_role = core.roles({})
-    ordinary = {id for id, row in adapter._state.added.rows.items() if not row["special"]}
+    ordinary = {id for id, token in adapter.get_added_tokens_decoder().items() if not token.special}
     special = sorted((id, name) for name, id in adapter._tokenizer.special_tokens.items() if id not in ordinary)
     others = [name for _, name in special if name not in by_role.values()]
     return PreTrainedTokenizerFast(
@@ -111,7 +108,7 @@ def _made(tokenizer: Native | Tokenizer | Fast) -> Fast:
     )
 
 
-def _of_files(core: _core.Tokenizer, model: Json | None) -> Fast:
+def _of_files(core: _core.Tokenizer, model: dict[str, Any] | None) -> Fast:
     """Return the tokenizer that `transformers` loads from its folder, with toksmith inside.
 
     `model` is what the configuration of the model says of the tokenizer.

@@ -13,13 +13,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from part_steps import steps_of
 
 import toksmith
 from toksmith import Encoding, PretokenCounts, Tokenizer, _core, reference
 from toksmith._internal.messages import shown
 from toksmith.compat import minbpe
-from toksmith.compat.huggingface import settings
-from toksmith.compat.huggingface.components import steps_of
 from toksmith.compat.tiktoken import load as tiktoken_load
 from toksmith.files import reading, text_files
 from toksmith.lab import explanation
@@ -209,8 +208,9 @@ def test_templates_multiply_little() -> None:
     ):
         with pytest.raises(ValueError, match=message):
             read(pieces, ids)
+    padding = {"length": 10**12, "pad_id": 0, "pad_type_id": 0, "pad_token": "", "direction": "left"}
     with pytest.raises(ValueError, match="is not a length from 0 to"):
-        settings.padding_of({"strategy": {"Fixed": 10**12}})
+        _core.EncodingSettings(json.dumps([None, padding]), None)
 
 
 # Messages

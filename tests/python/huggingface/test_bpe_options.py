@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 import tokenizers
 from huggingface_cases import encoded
+from part_steps import steps_of
 from tokenizers import AddedToken, models, pre_tokenizers, trainers
 
 from toksmith import Tokenizer
 from toksmith._core import spell
-from toksmith.compat.huggingface.components import steps_of
 from toksmith.formats.stress import PROSE
 
 META = "\u2581"

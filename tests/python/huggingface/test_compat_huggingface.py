@@ -232,10 +232,7 @@ def test_what_is_written_is_what_tokenizers_writes(pair: tuple[Any, Tokenizer], 
         tokenizer.enable_truncation(7, stride=2, strategy="only_first", direction="left")
         tokenizer.enable_padding(length=9, pad_id=1, pad_token=PAD)
         tokenizer.post_processor = processors()[1]
-    content = json.loads(ours.to_str())
-    # Written as one string each, which older versions read too.
-    content["model"]["merges"] = [merge.split(" ") for merge in content["model"]["merges"]]
-    assert content == json.loads(other.to_str())
+    assert ours.to_str() == other.to_str()
     ours.save(tmp_path / "t.json")
     read = tokenizers_module().Tokenizer.from_file(str(tmp_path / "t.json"))
     assert view(read.encode("the quick brown fox", "x")) == view(ours.encode("the quick brown fox", "x"))
@@ -303,8 +300,6 @@ def test_wrong_arguments(pair: tuple[Any, Tokenizer]) -> None:
             with pytest.raises(ValueError, match="Unknown `"):
                 call(tokenizer)
     ours = pair[1]
-    with pytest.raises(ValueError, match="the post-processor X is not one that toksmith has"):
-        ours.post_processor = {"type": "X"}
     with pytest.raises(ValueError, match="lone surrogate"):
         ours.encode("\ud800")
     with pytest.raises(TypeError, match=r"expected a toksmith\.Tokenizer"):
@@ -325,10 +320,9 @@ def test_copies_and_pickles(pair: tuple[Any, Tokenizer]) -> None:
 
 
 def test_every_public_name_is_known() -> None:
-    # What is left out is said here, and in the documentation.
-    left_out = {"from_pretrained"}
     names = {name for name in dir(tokenizers_module().Tokenizer) if not name.startswith("_")}
-    assert names - left_out <= set(dir(Tokenizer(Core())))
+    ours = Tokenizer(Core())
+    assert {name for name in names if not hasattr(ours, name)} == set()
     assert {name for name in dir(tokenizers_module().Encoding) if not name.startswith("_")} <= set(dir(Encoding))
 
 
@@ -337,7 +331,8 @@ def test_named_patterns_are_all_here() -> None:
 
 
 def test_added_tokens_of_an_empty_model() -> None:
-    from toksmith.compat.huggingface import BPE, AddedToken
+    from tokenizers import AddedToken
+    from tokenizers.models import BPE
 
     module = tokenizers_module()
 

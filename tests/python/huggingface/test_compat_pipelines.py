@@ -262,6 +262,8 @@ def test_parts_that_are_set() -> None:
         check_encodings(theirs, ours, rng, 10)
         ours.pre_tokenizer = ours.pre_tokenizer  # of its own kind, too
         check_encodings(theirs, ours, rng, 5)
+    ours.pre_tokenizer = sequence(byte_level(), pre_tokenizers.Digits())
     with pytest.raises(ValueError, match=r"\$\.pre_tokenizer"):
-        ours.pre_tokenizer = sequence(byte_level(), pre_tokenizers.Digits())
+        ours.encode("a")
+    ours.pre_tokenizer = theirs.pre_tokenizer
     check_encodings(theirs, ours, rng, 5)

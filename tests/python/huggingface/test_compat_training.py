@@ -10,8 +10,10 @@ import tokenizers
 from huggingface_cases import NORMALIZERS, byte_level
 from test_compat_pipelines import MORE_NORMALIZERS, PRE_TOKENIZERS
 from tokenizers import AddedToken, decoders, models, pre_tokenizers, trainers
+from tokenizers.models import BPE
+from tokenizers.trainers import BpeTrainer
 
-from toksmith.compat.huggingface import BPE, BpeTrainer, ByteLevelBPETokenizer, Tokenizer
+from toksmith.compat.huggingface import ByteLevelBPETokenizer, Tokenizer
 
 ALPHABET = pre_tokenizers.ByteLevel.alphabet()
 

@@ -11,13 +11,13 @@ import tokenizers
 from character_cases import KINDS, META, ids_of, text_of
 from character_cases import make as of_characters
 from huggingface_cases import make as of_bytes
+from part_steps import steps_of
 from tokenizers import AddedToken, Regex, decoders
 
 import toksmith
 from toksmith import Tokenizer
 from toksmith.compat import huggingface
 from toksmith.compat.huggingface import DecodeStream
-from toksmith.compat.huggingface.components import steps_of
 
 TOKENS = (
     *(

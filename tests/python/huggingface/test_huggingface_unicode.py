@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 import regex
 from huggingface_cases import NORMALIZERS, split
+from part_steps import steps_of
 from tokenizers import normalizers, pre_tokenizers
 
 from toksmith import _core
-from toksmith.compat.huggingface.components import steps_of
 
 EVERY = [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000]
 # From U+34000 on there are tags, and characters that are unassigned or private: of these, one in fifty.

@@ -10,12 +10,12 @@ import pytest
 import regex
 import tiktoken
 import tokenizers
+from part_steps import steps_of
 from tokenizers import Regex
 from tokenizers import pre_tokenizers as originals
 
 import toksmith
 from toksmith import patterns
-from toksmith.compat.huggingface.components import steps_of
 
 ROOT = next(folder for folder in Path(__file__).resolve().parents if (folder / "pyproject.toml").is_file())
 sys.path.append(str(ROOT / "scripts"))

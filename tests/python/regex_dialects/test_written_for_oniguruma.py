@@ -2,6 +2,7 @@
 
 import functools
 import itertools
+import json
 import random
 import sys
 import unicodedata
@@ -45,7 +46,8 @@ def spelling(pattern: patterns.Pattern) -> str:
     if pattern.name is not None:
         return next(text for text, name in _core.ONIGURUMA_SPELLINGS.items() if name == pattern.name)
     core = _core.Tokenizer({byte: bytes([byte]) for byte in range(256)}, None, [], pattern.core())
-    return str(core.pre_tokenizer()["pretokenizers"][0]["pattern"]["Regex"])
+    file = json.loads(b"".join(core.written("huggingface")))
+    return str(file["pre_tokenizer"]["pretokenizers"][0]["pattern"]["Regex"])
 
 
 def there(spelled: str, text: str, unmatched: str = "keep") -> list[str]:

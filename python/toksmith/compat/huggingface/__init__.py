@@ -1,8 +1,8 @@
-"""toksmith behind the interfaces of `tokenizers` and `transformers`.
+"""toksmith behind the interfaces of `tokenizers` and `transformers`; needs the package `tokenizers`.
 
-`Tokenizer` has the methods that programs call on `tokenizers.Tokenizer`, with the same results; `Encoding` is what
-its `encode` returns. `pretrained` makes a tokenizer for `transformers`, `ToksmithTokenizer` loads one, and
-`install` puts toksmith into every tokenizer that `transformers` makes.
+`Tokenizer` is a `tokenizers.Tokenizer` that encodes, decodes and trains with toksmith; `Encoding` is what its
+`encode` returns. `pretrained` makes a tokenizer for `transformers`, `ToksmithTokenizer` loads one, and `install` puts
+toksmith into every tokenizer that `transformers` makes.
 """
 
 from __future__ import annotations
@@ -10,17 +10,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..._core import HuggingFaceEncoding as Encoding
-from .components import AddedToken
-from .model import BPE, BpeTrainer
 from .tokenizers import ByteLevelBPETokenizer, DecodeStream, Tokenizer
 
 if TYPE_CHECKING:
     from ..transformers import Installed, ToksmithTokenizer, install, pretrained
 
 __all__ = [
-    "BPE",
-    "AddedToken",
-    "BpeTrainer",
     "ByteLevelBPETokenizer",
     "DecodeStream",
     "Encoding",

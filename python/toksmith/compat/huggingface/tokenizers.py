@@ -1,29 +1,28 @@
-"""`Tokenizer`: the methods that programs call on `tokenizers.Tokenizer`, with the same results.
-
-The class is a small mutable shell around an immutable `toksmith.Tokenizer`: it holds only truncation, padding, the
-post-processor, and which added tokens are special. Changing a part makes a new `toksmith.Tokenizer`.
-"""
+"""`Tokenizer`: a `tokenizers.Tokenizer` whose texts and ids go through toksmith."""
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import functools
-import importlib
 import json
+import operator
 import os
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from typing import Any, ParamSpec, TypeVar
 
+from ... import _core
 from ..._core import HuggingFaceEncoding as Encoding
+from ..._core import unspell
 from ..._internal import arguments
-from ...files import text_files, whole_files
+from ...files import reading, text_files, whole_files
 from ...formats import verification
 from ...tokenizer import Tokenizer as Native
-from . import state
-from .components import AddedToken, Component, Decoder, Json, Normalizer, PreTokenizer, TokenLike, checked_ids
-from .model import BPE, BpeTrainer, train, train_from_iterator
-from .settings import Settings
+from . import training
+
+try:
+    import tokenizers as original
+except ImportError as error:
+    raise ImportError("toksmith.compat.huggingface needs the package `tokenizers`: install it") from error
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -39,25 +38,50 @@ def _in_thread(method: Callable[_P, _R]) -> Callable[_P, Coroutine[object, objec
     return call
 
 
-def _part(name: str, kind: type[Component], what: str) -> Any:
-    """Return the property of a part of the tokenizer."""
+def _part(name: str, of_text: bool = True) -> Any:
+    """Return the property of a part of the original; `of_text` if it changes how a text is encoded or decoded."""
 
-    def get(tokenizer: Tokenizer) -> Component | None:
-        return kind.of(tokenizer._state.part(name))
+    def get(tokenizer: Tokenizer) -> Any:
+        part = getattr(tokenizer._original, name)
+        tokenizer._lent[name, of_text] = _fingerprint(part)
+        return part
 
     def put(tokenizer: Tokenizer, part: object) -> None:
-        tokenizer._state = tokenizer._state.with_part(name, kind.of(part))
+        setattr(tokenizer._original, name, part)
+        tokenizer._forget(of_text)
 
-    return property(get, put, doc=f"{what} May be set, also to one of `tokenizers`.")
+    return property(get, put)
 
 
-class Tokenizer(Settings):
-    """A `toksmith.Tokenizer` behind the interface of `tokenizers.Tokenizer`.
+_MODEL_OPTIONS = (
+    *("dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix"),
+    *("fuse_unk", "byte_fallback", "ignore_merges"),
+)
 
-    It encodes like a `tokenizers.Tokenizer` that is loaded from the folder that `save_huggingface` writes.
+
+def _fingerprint(part: Any) -> object:
+    """Return what tells whether a part was changed in place, which its owner is not told."""
+    if isinstance(part, original.models.Model):
+        return [getattr(part, name, None) for name in _MODEL_OPTIONS]
+    return None if part is None else part.__getstate__()
+
+
+def _changing(name: str) -> Any:
+    """Return the method of the original that changes how an encoding is finished."""
+
+    def call(tokenizer: Tokenizer, *args: object, **options: object) -> None:
+        getattr(tokenizer._original, name)(*args, **options)
+        tokenizer._forget(of_text=False)
+
+    return call
+
+
+class Tokenizer:
+    """A `tokenizers.Tokenizer` that encodes, decodes and trains with toksmith. Everything else is the original's.
 
     Args:
-        tokenizer: The tokenizer that encodes; or a model, `BPE()` for one that is going to be trained.
+        tokenizer: A `toksmith.Tokenizer`; or a model of `tokenizers`, `BPE()` for a tokenizer that is going to be
+            trained.
 
     >>> from toksmith import Tokenizer as Ours
     >>> tokenizer = Tokenizer(Ours(None, None, ["<|end|>"]))
@@ -67,19 +91,71 @@ class Tokenizer(Settings):
     ['a', 'Ġ', 'b', '<|end|>']
     """
 
-    def __init__(self, tokenizer: object) -> None:
-        super().__init__()
+    __slots__ = ("_decoding", "_lent", "_native", "_original", "_settings", "encode_special_tokens")
+
+    def __init__(self, tokenizer: Any) -> None:
         if isinstance(tokenizer, Native):
-            self._state = state.of_core(tokenizer)
-            self._take_settings(self._state.settings)
-        elif type(tokenizer).__name__ == "BPE":
-            self._state = state.of_model(tokenizer)
+            self._fill(original.Tokenizer.from_str(tokenizer._core.written("huggingface")[0].decode()), tokenizer)
+        elif isinstance(tokenizer, original.models.BPE):
+            self._fill(original.Tokenizer(tokenizer), None)
         else:
             raise TypeError(f"expected a toksmith.Tokenizer or a BPE, not {type(tokenizer).__name__}")
 
+    def _fill(self, tokenizer: Any, native: Native | None, encode_special_tokens: bool = False) -> None:
+        self._original, self._native, self.encode_special_tokens = tokenizer, native, encode_special_tokens
+        self._settings: _core.EncodingSettings | None = None
+        self._decoding: tuple[bool, set[int]] | None = None
+        self._lent: dict[tuple[str, bool], object] = {}
+
+    @classmethod
+    def around(cls, tokenizer: Any) -> Tokenizer:
+        """Return the stand-in for a `tokenizers.Tokenizer`, which it keeps and changes.
+
+        Raises:
+            ValueError: A part is none that toksmith runs, such as a model that is not BPE.
+        """
+        made = cls.__new__(cls)
+        made._fill(tokenizer, None, tokenizer.encode_special_tokens)
+        if tokenizer.get_vocab_size():
+            _ = made._tokenizer
+        return made
+
+    def _forget(self, of_text: bool = True) -> None:
+        """Note that the original was changed; `of_text` if in how a text is encoded or decoded."""
+        self._settings = None
+        if of_text:
+            self._native = self._decoding = None
+
+    def _forget_changed_parts(self) -> None:
+        """Note the parts that were changed in place."""
+        for (name, of_text), before in self._lent.items():
+            if (after := _fingerprint(getattr(self._original, name))) != before:
+                self._lent[name, of_text] = after
+                self._forget(of_text)
+
     @property
     def _tokenizer(self) -> Native:
-        return self._state.core
+        """The tokenizer that encodes, made when it is first needed after a change."""
+        if self._lent:
+            self._forget_changed_parts()
+        if self._native is None:
+            if not self._original.get_vocab_size():
+                raise ValueError("this tokenizer has no vocabulary yet: train it, or load one")
+            core = _core.Tokenizer.of_huggingface(self.to_str().encode(), keep_ids=True)
+            added = self._original.get_added_tokens_decoder()
+            once = {added[id].content for id in _special(self._original) if not added[id].special}
+            self._native = Native._of(core.with_special(once) if once else core)
+        return self._native
+
+    def _encoder(self) -> tuple[_core.Tokenizer, _core.EncodingSettings]:
+        """Return what encodes, and how encodings are finished, both as after the last change."""
+        core = self._tokenizer._core
+        if self._settings is None:
+            part = self._original.post_processor
+            processor = None if part is None else _core.PostProcessor(part.__getstate__().decode())
+            settings = json.dumps([self._original.truncation, self._original.padding])
+            self._settings = _core.EncodingSettings(settings, processor)
+        return core, self._settings
 
     # Files
 
@@ -87,36 +163,37 @@ class Tokenizer(Settings):
     def from_file(cls, path: str | os.PathLike[str]) -> Tokenizer:
         """Load a `tokenizer.json`."""
         with text_files.naming(path):
-            return cls._of(text_files.read_object(path, "tokenizer.json"))
+            return cls.from_buffer(reading.read(path))
 
     @classmethod
     def from_str(cls, json: str) -> Tokenizer:
         """Load the content of a `tokenizer.json`."""
-        return cls._of(text_files.parse_object(json, "the tokenizer.json", "tokenizer.json"))
+        return cls.from_buffer(json.encode())
 
     @classmethod
     def from_buffer(cls, buffer: bytes) -> Tokenizer:
         """Load the content of a `tokenizer.json`."""
-        return cls.from_str(bytes(buffer).decode())
+        try:
+            tokenizer = original.Tokenizer.from_buffer(bytes(buffer))
+        except Exception as error:
+            _core.Tokenizer.of_huggingface(bytes(buffer))  # whose error names the place
+            raise ValueError(f"not a tokenizer.json: {error}") from error
+        return cls.around(tokenizer)
 
     @classmethod
-    def _of(cls, content: Json) -> Tokenizer:
-        tokenizer = cls.__new__(cls)
-        Settings.__init__(tokenizer)
-        tokenizer._state = state.of_content(content)
-        tokenizer._take_settings(content)
-        return tokenizer
+    def from_pretrained(cls, identifier: str, revision: str = "main", token: str | None = None) -> Tokenizer:
+        """Load the `tokenizer.json` of a model on the Hub."""
+        return cls.around(original.Tokenizer.from_pretrained(identifier, revision, token))
 
     def to_str(self, pretty: bool = False) -> str:
         """Return the content of a `tokenizer.json`."""
-        content = {**self._state.content(), **self._settings_content()}
-        form: Json = {"indent": 2} if pretty else {"separators": (",", ":")}
-        return json.dumps(content, ensure_ascii=False, **form)
+        content: str = self._original.to_str(pretty)
+        return content
 
     def save(self, path: str | os.PathLike[str], pretty: bool = True, *, verify: bool = True) -> None:
         """Write a `tokenizer.json`; it is verified as `toksmith.Tokenizer.save_huggingface` does."""
         check = None
-        if verify and self._state.trained is not None:
+        if verify and self._original.get_vocab_size():
             check = functools.partial(verification.verify, self._tokenizer._core, "huggingface")
         whole_files.write(path, [self.to_str(pretty).encode()], check)
 
@@ -128,7 +205,8 @@ class Tokenizer(Settings):
         """Return the encoding of a text, or of a list of words with `is_pretokenized`; `pair` is encoded after it."""
         sequences = [sequence] if pair is None else [sequence, pair]
         options = (is_pretokenized, not self.encode_special_tokens, add_special_tokens, False, 1)
-        return self._settings.encode(self._tokenizer._core, sequences, options)
+        core, settings = self._encoder()
+        return settings.encode(core, sequences, options)
 
     def encode_batch(
         self,
@@ -141,7 +219,8 @@ class Tokenizer(Settings):
         """Return the encoding of each text, or pair of texts, on all cores; padded to one length if padding is on."""
         texts, workers = arguments.checked_batch(input), arguments.checked_workers(None)
         options = (is_pretokenized, not self.encode_special_tokens, add_special_tokens, _is_fast, workers)
-        return self._settings.encode_batch(self._tokenizer._core, texts, options)
+        core, settings = self._encoder()
+        return settings.encode_batch(core, texts, options)
 
     def encode_batch_fast(
         self, input: Iterable[object], is_pretokenized: bool = False, add_special_tokens: bool = True
@@ -149,103 +228,134 @@ class Tokenizer(Settings):
         """As `encode_batch`, without tokens, offsets and words, as in `tokenizers`."""
         return self.encode_batch(input, is_pretokenized, add_special_tokens, _is_fast=True)
 
+    def post_process(
+        self, encoding: Encoding, pair: Encoding | None = None, add_special_tokens: bool = True
+    ) -> Encoding:
+        """Return an encoding truncated, post-processed and padded."""
+        encodings = [encoding] if pair is None else [encoding, pair]
+        return self._encoder()[1].finish(encodings, add_special_tokens)
+
     # Ids to text
 
     def decode(self, ids: Sequence[int], skip_special_tokens: bool = True) -> str:
         """Return the text of ids, without special tokens. An id that has no token is left out."""
-        return self._state.decode([self._state.shown(ids, skip_special_tokens)])[0]
+        return self.decode_batch([ids], skip_special_tokens)[0]
 
     def decode_batch(self, sequences: Iterable[Sequence[int]], skip_special_tokens: bool = True) -> list[str]:
         """Return the text of each list of ids."""
-        batch = arguments.checked_batch(sequences, "decode_batch", "lists of ids")
-        return self._state.decode([self._state.shown(ids, skip_special_tokens) for ids in batch])
+        batch = [_checked_ids(ids) for ids in arguments.checked_batch(sequences, "decode_batch", "lists of ids")]
+        tokenizer = self._tokenizer
+        if self._decoding is None:
+            self._decoding = _decodes_alike(self._original, tokenizer), _special(self._original)
+        is_alike, special = self._decoding
+        if not is_alike:
+            texts: list[str] = self._original.decode_batch(batch, skip_special_tokens)
+            return texts
+        vocab, skipped = tokenizer.vocab, special if skip_special_tokens else ()
+        shown = [[id for id in ids if id in vocab and id not in skipped] for ids in batch]
+        return [tokenizer.decode(shown[0])] if len(shown) == 1 else tokenizer.decode_batch(shown)
 
     async_encode = _in_thread(encode)
     async_encode_batch = _in_thread(encode_batch)
     async_encode_batch_fast = _in_thread(encode_batch_fast)
     async_decode_batch = _in_thread(decode_batch)
 
-    # The vocabulary
+    # The original
 
-    def token_to_id(self, token: str) -> int | None:
-        """Return the id of a token, spelled as the vocabulary has it; None if there is none."""
-        ids = self._state.added.ids
-        return ids[token] if token in ids else self._state.model_id(token)
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self._original, name)
 
-    def id_to_token(self, id: int) -> str | None:
-        """Return the token of an id, spelled as the vocabulary has it; None if there is none."""
-        return self._state.token(id)
+    model = _part("model")
+    normalizer = _part("normalizer")
+    pre_tokenizer = _part("pre_tokenizer")
+    decoder = _part("decoder")
+    post_processor = _part("post_processor", of_text=False)
 
-    def get_vocab(self, with_added_tokens: bool = True) -> dict[str, int]:
-        """Return ids by token; without added tokens, those of the model, which may include some added tokens too."""
-        added = self._state.added
-        left_out = frozenset() if with_added_tokens else added.beside
-        names = {name: id for name, id in added.ids.items() if id not in left_out}
-        vocab = () if self._state.trained is None else self._tokenizer.vocab
-        return {**{self._state.spelled(id): id for id in vocab if id not in added.rows}, **names}
+    enable_truncation = _changing("enable_truncation")
+    no_truncation = _changing("no_truncation")
+    enable_padding = _changing("enable_padding")
+    no_padding = _changing("no_padding")
 
-    def get_vocab_size(self, with_added_tokens: bool = True) -> int:
-        """Return how many tokens there are."""
-        return self._state.size(with_added_tokens)
-
-    def get_added_tokens_decoder(self) -> dict[int, TokenLike]:
-        """Return the added tokens by id, as objects of `tokenizers` if that is installed."""
-        kind: Callable[..., TokenLike] = AddedToken
-        with contextlib.suppress(ImportError):
-            kind = importlib.import_module("tokenizers").AddedToken
-        rows = self._state.added.rows.items()
-        return {id: kind(**{name: value for name, value in row.items() if name != "id"}) for id, row in rows}
-
-    def add_special_tokens(self, tokens: Iterable[object]) -> int:
-        """Add tokens that decoding leaves out by default; returns how many are new."""
-        return self._add(tokens, special=True)
-
-    def add_tokens(self, tokens: Iterable[object]) -> int:
+    def add_tokens(self, tokens: Sequence[Any]) -> int:
         """Add tokens that are found in the text before all else; returns how many are new."""
-        return self._add(tokens, special=False)
+        return self._added(self._original.add_tokens, tokens)
 
-    def _add(self, tokens: Iterable[object], special: bool) -> int:
-        self._state, changed = self._state.with_tokens(tokens, special)
-        return changed
+    def add_special_tokens(self, tokens: Sequence[Any]) -> int:
+        """Add tokens that decoding leaves out by default; returns how many are new."""
+        return self._added(self._original.add_special_tokens, tokens)
 
-    # What is done to encodings
+    def _added(self, add: Callable[[Sequence[Any]], int], tokens: Sequence[Any]) -> int:
+        before = self._rows()
+        count = add(tokens)
+        if self._rows() != before:
+            self._forget()
+        return count
 
-    def post_process(
-        self, encoding: Encoding, pair: Encoding | None = None, add_special_tokens: bool = True
-    ) -> Encoding:
-        """Return an encoding truncated, post-processed and padded."""
-        encodings = [encoding] if pair is None else [encoding, pair]
-        return self._settings.finish(encodings, add_special_tokens)
-
-    # Its parts
-
-    @property
-    def model(self) -> BPE:
-        """Vocabulary and merges. May be set."""
-        return BPE._of(self._state)
-
-    @model.setter
-    def model(self, model: object) -> None:
-        self._state = state.of_model(model, self._state)
-
-    normalizer = _part("normalizer", Normalizer, "The normalizer, which changes a text before it is split.")
-    pre_tokenizer = _part("pre_tokenizer", PreTokenizer, "The pre-tokenizer, which cuts a text into pretokens.")
-    decoder = _part("decoder", Decoder, "The decoder, which turns tokens into text.")
+    def _rows(self) -> dict[int, Any]:
+        return {id: token.__getstate__() for id, token in self._original.get_added_tokens_decoder().items()}
 
     # Training
 
     def train(self, files: Sequence[str], trainer: Any = None) -> None:
         """Learn vocabulary and merges from files of text, each line by itself; `trainer` is a `BpeTrainer`."""
-        self._state = train(self._state, files, trainer)
+        self.train_from_iterator(training.texts_of(files), trainer)
 
     def train_from_iterator(
         self, iterator: Iterable[str | Iterable[str]], trainer: Any = None, length: int | None = None
     ) -> None:
         """Learn vocabulary and merges from texts, or from lists of texts; `trainer` is a `BpeTrainer`."""
-        self._state = train_from_iterator(self._state, iterator, trainer)
+        if added := self._original.get_added_tokens_decoder():
+            raise ValueError(
+                f"the tokenizer has added tokens ({next(iter(added.values())).content!r} is one): train one without, "
+                "and give them to the trainer as special_tokens"
+            )
+        trainer = original.trainers.BpeTrainer() if trainer is None else trainer
+        vocab, merges = training.learned(self.to_str(), iterator, trainer)
+        self._original.model = original.models.BPE(vocab, merges)
+        self._original.add_special_tokens(trainer.special_tokens)
+        self._forget()
+
+    def __getstate__(self) -> tuple[Any, Native | None, bool]:
+        return self._original, self._native, self.encode_special_tokens
+
+    def __setstate__(self, state: tuple[Any, Native | None, bool]) -> None:
+        self._fill(*state)
 
     def __repr__(self) -> str:
-        return f"<Tokenizer of tokenizers' interface over {self._state.trained or 'no vocabulary'!r}>"
+        return f"<{self._original!r} with toksmith inside>"
+
+
+def _special(tokenizer: Any) -> set[int]:
+    """Return the ids that decoding leaves out: an added token stays special if it is added again as another."""
+    added = tokenizer.get_added_tokens_decoder()
+    return {id for id in added if tokenizer.decode([id] * 3) != tokenizer.decode([id] * 3, skip_special_tokens=False)}
+
+
+def _decodes_alike(tokenizer: Any, native: Native) -> bool:
+    """Return whether toksmith decodes the ids of a tokenizer as it does.
+
+    toksmith returns the bytes of an added token; a decoder reads its name as the spelling of bytes.
+    """
+    if native.pipeline is not None and native.pipeline.merges_characters:
+        return True
+    names = {tokenizer.id_to_token(id): token for id, token in tokenizer.get_added_tokens_decoder().items()}
+    return tokenizer.decoder is not None and all(
+        name == token.content and (name.isascii() or unspell(name) in (None, name.encode()))
+        for name, token in names.items()
+    )
+
+
+def _checked_ids(sequence: Sequence[int]) -> list[int]:
+    """Return ids as `decode` takes them: a sequence of integers of 32 bits, without a sign."""
+    if isinstance(sequence, (str, bytes)) or not hasattr(sequence, "__getitem__"):
+        raise TypeError(f"ids must be a sequence of int, not {type(sequence).__name__}")
+    ids = [operator.index(id) for id in sequence]
+    for id in ids:
+        if not 0 <= id < 1 << 32:
+            raise OverflowError(f"id {id} is {'negative' if id < 0 else 'more than 32 bits'}")
+    return ids
 
 
 class DecodeStream:
@@ -257,12 +367,12 @@ class DecodeStream:
     __slots__ = ("_ids", "_prefix", "_prefix_index", "_skips")
 
     def __init__(self, ids: Sequence[int] | None = None, skip_special_tokens: bool = False) -> None:
-        self._ids, self._skips = checked_ids(ids or []), skip_special_tokens
+        self._ids, self._skips = _checked_ids(ids or []), skip_special_tokens
         self._prefix, self._prefix_index = "", 0
 
     def step(self, tokenizer: Tokenizer, id: int | list[int]) -> str | None:
         """Add an id, or several; return the text that is complete now, None if there is none."""
-        new = checked_ids(id if isinstance(id, list) else [id])
+        new = _checked_ids(id if isinstance(id, list) else [id])
         if not self._prefix and self._ids:
             text = tokenizer.decode(self._ids, skip_special_tokens=self._skips)
             if not text.endswith("\ufffd"):
@@ -281,83 +391,14 @@ class DecodeStream:
         return piece
 
 
-class ByteLevelBPETokenizer(Tokenizer):
-    """A tokenizer that is made like GPT-2's. It has all methods of `Tokenizer`.
+class ByteLevelBPETokenizer(original.ByteLevelBPETokenizer):  # type: ignore[misc]
+    """A tokenizer that is made like GPT-2's: `tokenizers.ByteLevelBPETokenizer`, with toksmith inside."""
 
-    Its arguments are those of `tokenizers`; `vocab` and `merges` are objects or paths, and are left out for a
-    tokenizer that is going to be trained.
-    """
-
-    def __init__(
-        self,
-        vocab: str | dict[str, int] | None = None,
-        merges: str | Sequence[tuple[str, str]] | None = None,
-        add_prefix_space: bool = False,
-        lowercase: bool = False,
-        dropout: float | None = None,
-        unicode_normalizer: str | None = None,
-        continuing_subword_prefix: str | None = None,
-        end_of_word_suffix: str | None = None,
-        trim_offsets: bool = False,
-    ) -> None:
-        model = BPE()
-        if vocab is not None and merges is not None:
-            prefix, suffix = continuing_subword_prefix or "", end_of_word_suffix or ""
-            affixes = {"continuing_subword_prefix": prefix, "end_of_word_suffix": suffix}
-            model = BPE(vocab, merges, dropout=dropout, **affixes)
-        super().__init__(model)
-        kinds = [unicode_normalizer.upper() if unicode_normalizer else None, "Lowercase" if lowercase else None]
-        steps = [{"type": kind} for kind in kinds if kind]
-        if steps:
-            self.normalizer = {"type": "Sequence", "normalizers": steps} if len(steps) > 1 else steps[0]
-            self.normalize("")  # raises for a form that is not known
-        byte_level = {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True}
-        self.pre_tokenizer = {**byte_level, "add_prefix_space": add_prefix_space}
-        self.decoder = byte_level
-        self.post_processor = {**byte_level, "trim_offsets": trim_offsets}
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._tokenizer: Any = Tokenizer.around(self._tokenizer)
 
     @staticmethod
-    def from_file(vocab_filename: str, merges_filename: str, **options: Any) -> ByteLevelBPETokenizer:  # type: ignore[override]
+    def from_file(vocab_filename: str, merges_filename: str, **options: Any) -> ByteLevelBPETokenizer:
         """Load GPT-2's two files."""
         return ByteLevelBPETokenizer(vocab_filename, merges_filename, **options)
-
-    def train(
-        self,
-        files: str | Sequence[str],
-        vocab_size: int = 30000,
-        min_frequency: int = 2,
-        show_progress: bool = True,
-        special_tokens: Sequence[str | TokenLike] = (),
-    ) -> None:
-        """Learn vocabulary and merges from files of text, each line by itself."""
-        trainer = _trainer(vocab_size, min_frequency, special_tokens)
-        super().train([files] if isinstance(files, str) else files, trainer)
-
-    def train_from_iterator(  # type: ignore[override]
-        self,
-        iterator: Iterable[str | Iterable[str]],
-        vocab_size: int = 30000,
-        min_frequency: int = 2,
-        show_progress: bool = True,
-        special_tokens: Sequence[str | TokenLike] = (),
-        length: int | None = None,
-    ) -> None:
-        """Learn vocabulary and merges from texts, or from lists of texts."""
-        super().train_from_iterator(iterator, _trainer(vocab_size, min_frequency, special_tokens))
-
-    def normalize(self, sequence: str) -> str:
-        """Return the normalized text."""
-        return sequence if self.normalizer is None else self.normalizer.normalize_str(sequence)
-
-    def save_model(self, directory: str, prefix: str | None = None) -> list[str]:
-        """Write `vocab.json` and `merges.txt`; returns their paths."""
-        return self.model.save(directory, prefix)
-
-
-def _trainer(vocab_size: int, min_frequency: int, special_tokens: Sequence[str | TokenLike]) -> BpeTrainer:
-    return BpeTrainer(
-        vocab_size=vocab_size,
-        min_frequency=min_frequency,
-        special_tokens=special_tokens,
-        initial_alphabet=PreTokenizer.alphabet(),
-    )
