@@ -43,6 +43,6 @@ pub use record::Record;
 #[cfg(feature = "python")]
 pub(crate) use record::TIES;
 pub use tokenizer::Tokenizer;
-pub use training::{TrainOptions, train, train_files};
 #[cfg(feature = "python")]
 pub(crate) use training::built;
+pub use training::{TrainOptions, train, train_files};
