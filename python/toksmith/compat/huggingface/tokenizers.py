@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import functools
 import json
 import operator
@@ -142,8 +143,7 @@ class Tokenizer:
             if not self._original.get_vocab_size():
                 raise ValueError("this tokenizer has no vocabulary yet: train it, or load one")
             core = _core.Tokenizer.of_huggingface(self.to_str().encode(), keep_ids=True)
-            added = self._original.get_added_tokens_decoder()
-            once = {added[id].content for id in _special(self._original) if not added[id].special}
+            once = _once_special(self._original)
             self._native = Native._of(core.with_special(once) if once else core)
         return self._native
 
@@ -249,8 +249,7 @@ class Tokenizer:
             self._decoding = _decodes_alike(self._original, tokenizer), _special(self._original)
         is_alike, special = self._decoding
         if not is_alike:
-            texts: list[str] = self._original.decode_batch(batch, skip_special_tokens)
-            return texts
+            return _decoded(self._original, batch, skip_special_tokens)
         vocab, skipped = tokenizer.vocab, special if skip_special_tokens else ()
         shown = [[id for id in ids if id in vocab and id not in skipped] for ids in batch]
         return [tokenizer.decode(shown[0])] if len(shown) == 1 else tokenizer.decode_batch(shown)
@@ -329,8 +328,33 @@ class Tokenizer:
 
 def _special(tokenizer: Any) -> set[int]:
     """Return the ids that decoding leaves out: an added token stays special if it is added again as another."""
+    special = set()
+    for id, token in tokenizer.get_added_tokens_decoder().items():
+        is_special: bool = token.special
+        with contextlib.suppress(ValueError):
+            if shown := _decoded(tokenizer, [[id] * 3], False)[0]:
+                is_special = _decoded(tokenizer, [[id] * 3], True)[0] != shown
+        if is_special:
+            special.add(id)
+    return special
+
+
+def _decoded(tokenizer: Any, batch: list[list[int]], skip_special_tokens: bool) -> list[str]:
+    """Return the texts that the original makes of lists of ids; `ValueError` where it panics."""
+    try:
+        texts: list[str] = tokenizer.decode_batch(batch, skip_special_tokens)
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":
+            raise
+        raise ValueError(f"the decoder of tokenizers panics: {error}") from None
+    return texts
+
+
+def _once_special(tokenizer: Any) -> set[str]:
+    """Return the added tokens that are not special, but were: they are still found as special tokens."""
     added = tokenizer.get_added_tokens_decoder()
-    return {id for id in added if tokenizer.decode([id] * 3) != tokenizer.decode([id] * 3, skip_special_tokens=False)}
+    names = {added[id].content for id in _special(tokenizer) if tokenizer.id_to_token(id) == added[id].content}
+    return names - {token.content for token in added.values() if token.special}
 
 
 def _decodes_alike(tokenizer: Any, native: Native) -> bool:
