@@ -71,7 +71,7 @@ mod _core {
         pipeline::{PyPipeline, PyPostProcessor},
         prefix_cache::PyPrefixCache,
         pretokenizer::PyPretokenizer,
-        shards::{PyShardFolder, PyShardRun, llm_c_header, npy_header},
+        shards::{PyShardFolder, PyShardRun, llm_c_header, npy_header, pack},
         special::PySpecialSet,
         stream::EncodeStream,
         tokenizer::Tokenizer,

@@ -4,8 +4,10 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+use super::arrays::Array;
 use super::byte_stream::PyInputFile;
 use super::call;
 use super::documents::{ColumnFeed, TextFeed};
@@ -13,8 +15,9 @@ use super::formats::{json_of, of_json};
 use super::objects::{Any, Made};
 use super::tokenizer::Tokenizer;
 use crate::encode::Encoder;
+use crate::room;
 use crate::shards::{
-    self, DocumentRange, RawShard, ShardFolder, ShardFormat, ShardOptions, ShardRun, TextJob,
+    self, DocumentRange, LongDocument, RawShard, ShardFolder, ShardFormat, ShardOptions, ShardRun, TextJob,
 };
 
 /// The folder of a run: makes shards whole, saves the state, and gives whole shards their names.
@@ -199,4 +202,28 @@ pub(super) fn npy_header(count: u64, dtype: &str) -> Made<Vec<u8>> {
 #[pyfunction]
 pub(super) fn llm_c_header(tokens: u64, is_wide: bool) -> Made<Vec<u8>> {
     Made(shards::llm_c_header(tokens, is_wide))
+}
+
+type PartsAndStarts = (Made<Array<i64>>, Made<Array<i64>>);
+
+/// The rows of `toksmith.data.pack`: the document, start and end of each part, and where each row starts.
+#[pyfunction]
+pub(super) fn pack(
+    py: Python<'_>,
+    lengths: Vec<i64>,
+    length: usize,
+    long: &str,
+) -> PyResult<PartsAndStarts> {
+    let known = LongDocument::ALL.into_iter().find(|(name, _)| *name == long);
+    let Some((_, long)) = known else { return Err(PyValueError::new_err(format!("long={long:?}"))) };
+    let checked = lengths.iter().enumerate().map(|(at, &len)| {
+        let negative = |_| PyValueError::new_err(format!("lengths[{at}] is {len}, which is negative"));
+        usize::try_from(len).map_err(negative)
+    });
+    let lengths = checked.collect::<PyResult<Vec<usize>>>()?;
+    let (parts, starts) = call::long(py, None, |control| shards::pack(&lengths, length, long, control))?;
+    let numbers = parts.iter().flat_map(|(document, range)| [*document, range.start, range.end]);
+    let numbers = room::collected(numbers.map(|number| number as i64))?;
+    let starts = room::collected(starts.into_iter().map(|at| at as i64))?;
+    Ok((Made(Array(numbers)), Made(Array(starts))))
 }

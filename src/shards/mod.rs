@@ -9,6 +9,7 @@
 //! - `run`: runs all these steps.
 //! - `folder`: makes shards whole, saves the state of the run, and gives whole shards their names.
 //! - `files`: headers and other files of whole shards.
+//! - `packing`: which documents share a row of a fixed length.
 //! - `permutation`: the order in which windows of the shards are read.
 
 mod buffer;
@@ -17,6 +18,7 @@ mod files;
 mod folder;
 mod ledger;
 mod options;
+mod packing;
 mod permutation;
 mod place;
 mod run;
@@ -30,6 +32,7 @@ pub use files::{
 pub use folder::{ParquetWriter, ShardEntry, ShardFolder};
 pub use ledger::Snapshot;
 pub use options::{HASHED_BYTES, ShardOptions, Shuffle, Split};
+pub use packing::{LongDocument, Part, pack};
 pub use permutation::{KEY_BYTES, Permutation};
 pub use place::MAX_LISTED;
 pub use run::{Counts, ShardRun};

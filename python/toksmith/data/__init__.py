@@ -2,6 +2,7 @@
 
 - Writing: `tokenize`, its `options`, the `folder` of a run, `repair`, `progress`, `table_texts`.
 - Reading: `dataset`, with windows in the order of a `Permutation`; `checking` against the manifest.
+- Rows of a fixed length: `packing`.
 - Both: the `manifest`, and `shards` in their formats.
 
 NumPy is imported when a folder is opened, and pyarrow if its shards are Parquet files; nothing else is needed.
@@ -10,5 +11,6 @@ NumPy is imported when a folder is opened, and pyarrow if its shards are Parquet
 from .._core import Permutation
 from .checking import differences
 from .dataset import Documents, TrainingData, Windows, open
+from .packing import pack
 
-__all__ = ["Documents", "Permutation", "TrainingData", "Windows", "differences", "open"]
+__all__ = ["Documents", "Permutation", "TrainingData", "Windows", "differences", "open", "pack"]
