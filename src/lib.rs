@@ -138,7 +138,7 @@ pub use control::Control;
 pub use encode::Encoder;
 pub use encode::{Document, EncodeStream, Special, SpecialSet, SpecialTokens};
 pub use error::{Error, Result};
-pub use tokenizer::{DecodeOptions, DecodeStream, Tokenizer};
+pub use tokenizer::{Boundary, DecodeOptions, DecodeStream, EncodedPair, Tokenizer};
 pub use tokenizer::{TrainOptions, train, train_files};
 pub use train::Ties;
 #[doc(hidden)]

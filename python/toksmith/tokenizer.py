@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import operator
 import os
 import pickle
 import types
@@ -13,14 +14,15 @@ from types import EllipsisType
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypedDict, overload
 
 from . import patterns
-from ._core import DecodeStream, Document, Pipeline
+from ._core import Continuations, DecodeStream, Document, Pipeline
 from ._core import Tokenizer as CoreTokenizer
 from ._internal import arguments, choices
-from ._internal.choices import Errors, FileFormat, Unmatched
+from ._internal.choices import Boundary, Errors, FileFormat, Side, Unmatched
 from ._internal.messages import shown
 from ._internal.progress import Report
 from ._internal.views import ListView
-from .encoding import text_streaming
+from .encoding import exact_lengths, text_streaming
+from .encoding.pairs import EncodedPair
 from .formats import sources
 
 if TYPE_CHECKING:
@@ -88,8 +90,9 @@ class Tokenizer:
     'the th'
     """
 
-    __slots__ = ("__weakref__", "_core", "_merges", "_vocab")
+    __slots__ = ("__weakref__", "_continuations", "_core", "_merges", "_vocab")
 
+    _continuations: Continuations | None
     _core: CoreTokenizer
     _merges: list[tuple[bytes, bytes]] | None
     _vocab: dict[int, bytes] | None
@@ -133,7 +136,7 @@ class Tokenizer:
     def _fill(self, core: CoreTokenizer) -> None:
         if hasattr(self, "_core"):
             raise AttributeError("a Tokenizer is immutable: it is made once; make a new one")
-        for name, value in (("_core", core), ("_merges", None), ("_vocab", None)):
+        for name, value in (("_core", core), ("_continuations", None), ("_merges", None), ("_vocab", None)):
             object.__setattr__(self, name, value)
         _cores[id(core)] = core
 
@@ -382,6 +385,65 @@ class Tokenizer:
         """
         return self._core.encode_parts(arguments.checked_parts(parts))
 
+    def encode_pair(
+        self, prompt: str, completion: str, boundary: Boundary = "joint", *, special: bool = True
+    ) -> EncodedPair:
+        """Return the ids of a prompt and the completion behind it, and where those of the prompt end.
+
+        Args:
+            prompt: The text before the border.
+            completion: The text behind it.
+            boundary: "joint" gives the ids of the whole text, and a token across the border belongs to the
+                completion, as for harnesses that score. "split" encodes both alone, as servers do. "heal" encodes the
+                unstable end of the prompt (see `Continuations.heal`) with the completion, as constrained decoding
+                does.
+            special: Whether special tokens become their ids.
+
+        >>> vocab = {i: bytes([i]) for i in range(256)} | {256: b"lo"}
+        >>> tokenizer = Tokenizer(vocab, [(b"l", b"o")])
+        >>> tokenizer.encode_pair("a l", "ow")
+        EncodedPair(ids=[97, 32, 256, 119], border=2, crosses=True)
+        >>> tokenizer.encode_pair("a l", "ow", "split").ids
+        [97, 32, 108, 111, 119]
+        """
+        arguments.one_of("boundary", boundary, Boundary)
+        if boundary == "heal" and self._continuations is None:
+            object.__setattr__(self, "_continuations", Continuations(self))
+        continuations = self._continuations if boundary == "heal" else None
+        return EncodedPair(*self._core.encode_pair(prompt, completion, special, boundary == "joint", continuations))
+
+    def append(self, ids: Iterable[int], text: str, *, special: bool = True) -> EncodedPair:
+        """Return `ids`, unchanged, with those of `text` behind them: what a model sees after it sampled `ids`.
+
+        The text is encoded as one that goes on, so it gets no space in front where a tokenizer adds one. Ids that the
+        tokenizer lacks stay. `crosses` says whether encoding the text of all ids anew would make a token across the
+        border: then the model sees other ids than those it was trained on.
+
+        >>> Tokenizer().append([104, 105, 999], "!")
+        EncodedPair(ids=[104, 105, 999, 33], border=3, crosses=False)
+        """
+        return EncodedPair(*self._core.append([operator.index(id) for id in ids], text, special))
+
+    def mask_of_spans(
+        self, text: str, spans: Iterable[tuple[int, int]], *, special: bool = True
+    ) -> tuple[list[int], NDArray[np.bool_]]:
+        """Return the ids of `text`, and which of them have a character in one of `spans`, (start, end) in characters.
+
+        >>> ids, mask = Tokenizer().mask_of_spans("a: bc", [(3, 5)])
+        >>> mask.tolist()
+        [False, False, False, True, True]
+        """
+        import numpy as np
+
+        ids, offsets = self.encode_with_offsets(text, special=special)
+        marks = np.zeros(len(text) + 1, np.int64)
+        for start, end in spans:
+            if not 0 <= start <= end <= len(text):
+                raise ValueError(f"span ({start}, {end}) is not within the {len(text)} characters of the text")
+            marks[start:end] = 1
+        before = np.concatenate(([0], np.cumsum(marks)))
+        return ids, before[offsets[:, 1]] > before[offsets[:, 0]]
+
     def count(self, text: str, *, special: bool = True, workers: int | None = None) -> int:
         """Return how many ids `text` has, without building them; on up to `workers` threads, as `encode` does."""
         return self._core.count(text, special, None if workers is None else arguments.checked_workers(workers))
@@ -468,12 +530,54 @@ class Tokenizer:
 
         return conversation(self._core, messages, **options)
 
-    def truncate(self, text: str, max_tokens: int, *, special: bool = True) -> str:
+    def truncate(self, text: str, max_tokens: int, *, special: bool = True, side: Side = "right") -> str:
         """Return the longest prefix of at most `max_tokens` whole tokens of `encode(text)`.
 
         The prefix ends on a character boundary, and is shortened until it has no more tokens on its own.
+
+        Args:
+            text: The text.
+            max_tokens: The number of tokens that may be left.
+            special: Whether special tokens become their ids.
+            side: Where the text is cut: "left" keeps its end.
         """
-        return self._core.truncate(text, arguments.checked_limit("max_tokens", max_tokens, 0), special)
+        arguments.one_of("side", side, Side)
+        limit = arguments.checked_limit("max_tokens", max_tokens, 0)
+        return self._core.truncate(text, limit, special, side == "left")
+
+    def truncate_batch(
+        self,
+        texts: Iterable[str],
+        max_tokens: int,
+        *,
+        special: bool = True,
+        side: Side = "right",
+        workers: int | None = None,
+    ) -> list[str]:
+        """Return what `truncate` returns for each text, on up to `workers` threads (default: all cores)."""
+        arguments.one_of("side", side, Side)
+        batch, threads = arguments.checked_batch(texts, "truncate_batch"), arguments.checked_workers(workers)
+        limit = arguments.checked_limit("max_tokens", max_tokens, 0)
+        return self._core.truncate_batch(batch, limit, special, side == "left", threads)
+
+    def text_of(self, tokens: int, text: str | None = None, *, seed: int = 0) -> str:
+        """Return a text that encodes to exactly so many tokens, for tests of load.
+
+        Args:
+            tokens: The number of ids of `encode(text_of(tokens))`.
+            text: What is repeated and cut; by default, the texts of random tokens follow each other.
+            seed: The seed of these tokens.
+
+        Raises:
+            ValueError: No such text was found.
+
+        >>> tokenizer = Tokenizer(pattern="gpt2")
+        >>> tokenizer.text_of(12, "lorem ipsum ")
+        'lorem ipsum '
+        >>> tokenizer.count(tokenizer.text_of(1000))
+        1000
+        """
+        return exact_lengths.text_of(self._core, arguments.checked_limit("tokens", tokens, 0), text, seed)
 
     def split(self, text: str, max_tokens: int, overlap: int = 0, *, special: bool = True) -> list[str]:
         """Cut `text` into successive pieces; each is the result of `truncate` on the rest.
@@ -492,24 +596,30 @@ class Tokenizer:
 
     # Ids to text
 
-    def decode(self, ids: Ids, errors: str = "replace") -> str:
+    def decode(self, ids: Ids, errors: str = "replace", *, skip_special: bool = False) -> str:
         """Return the text of `ids`; bytes that are not UTF-8 follow `errors`, as in `bytes.decode`.
 
         Args:
             ids: A list, any iterable of int, or an array of integers.
             errors: "replace" gives U+FFFD for such bytes, "strict" raises `UnicodeDecodeError`, …
+            skip_special: Whether special tokens are left out. Ordinary added tokens are not special.
 
         Raises:
             KeyError: An id has no token; names the id and its index.
         """
-        return self._core.decode(ids, errors)
+        return self._core.decode(ids, errors, skip_special)
 
-    def decode_bytes(self, ids: Ids) -> bytes:
-        """Return the bytes of `ids`: the exact inverse of encoding."""
-        return self._core.decode_bytes(ids)
+    def decode_bytes(self, ids: Ids, *, skip_special: bool = False) -> bytes:
+        """Return the bytes of `ids`: the exact inverse of encoding, unless special tokens are left out."""
+        return self._core.decode_bytes(ids, skip_special)
 
     def decode_batch(
-        self, batch: Iterable[Ids] | Ids, errors: str = "replace", *, starts: Iterable[int] | None = None
+        self,
+        batch: Iterable[Ids] | Ids,
+        errors: str = "replace",
+        *,
+        starts: Iterable[int] | None = None,
+        skip_special: bool = False,
     ) -> list[str]:
         """Return the text of each list of ids.
 
@@ -518,6 +628,7 @@ class Tokenizer:
             errors: As in `decode`.
             starts: Where each text starts in the array, and where the last one ends, as `encode_batch_to_numpy`
                 returns them.
+            skip_special: As in `decode`.
 
         Raises:
             KeyError: An id has no token; names the id and its index in its text.
@@ -530,15 +641,25 @@ class Tokenizer:
         """
         if starts is not None:
             batch = _cut(batch, starts)
-        return self._core.decode_batch(arguments.checked_batch(batch, "decode_batch", "lists of ids"), errors)
+        rows = arguments.checked_batch(batch, "decode_batch", "lists of ids")
+        return self._core.decode_batch(rows, errors, skip_special)
 
     @overload
-    def decode_stream(self, ids: None = None, *, prompt: Ids = (), errors: str = "replace") -> DecodeStream: ...
+    def decode_stream(
+        self, ids: None = None, *, prompt: Ids = (), errors: str = "replace", skip_special: bool = False
+    ) -> DecodeStream: ...
     @overload
-    def decode_stream(self, ids: Iterable[int], *, prompt: Ids = (), errors: str = "replace") -> Iterator[str]: ...
+    def decode_stream(
+        self, ids: Iterable[int], *, prompt: Ids = (), errors: str = "replace", skip_special: bool = False
+    ) -> Iterator[str]: ...
 
     def decode_stream(
-        self, ids: Iterable[int] | None = None, *, prompt: Ids = (), errors: str = "replace"
+        self,
+        ids: Iterable[int] | None = None,
+        *,
+        prompt: Ids = (),
+        errors: str = "replace",
+        skip_special: bool = False,
     ) -> DecodeStream | Iterator[str]:
         """Decode ids that arrive one by one, never half a character.
 
@@ -547,11 +668,12 @@ class Tokenizer:
                 into.
             prompt: Ids that came before; their text is not returned again.
             errors: As in `decode`. `DecodeStream` has more options.
+            skip_special: As in `decode`.
 
         >>> list(Tokenizer().decode_stream(iter("é!".encode())))
         ['é', '!']
         """
-        stream = DecodeStream(self, prompt=prompt, errors=errors)
+        stream = DecodeStream(self, prompt=prompt, errors=errors, skip_special=skip_special)
         return stream if ids is None else stream.pieces(ids)
 
     # What it is made of

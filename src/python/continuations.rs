@@ -23,7 +23,7 @@ type Healed = (usize, Option<Made<Array<u32>>>);
 #[pyclass(frozen, module = "toksmith", name = "Continuations")]
 pub(super) struct PyContinuations {
     tokenizer: Py<Tokenizer>,
-    inner: Continuations,
+    pub(super) inner: Continuations,
 }
 
 #[pymethods]

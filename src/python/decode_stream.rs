@@ -5,7 +5,7 @@ use std::ffi::CStr;
 use std::sync::{Mutex, MutexGuard};
 
 use pyo3::PyClass;
-use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyIndexError, PyKeyError, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyAny, PyBytes, PyString, PyTuple};
@@ -31,7 +31,7 @@ type Reduced<'py> = (Bound<'py, PyAny>, (Bound<'py, PyAny>, String, String));
 ///     tokenizer: The tokenizer of the ids.
 ///     prompts: For each stream the ids that came before, as of `DecodeStream`.
 ///     errors: What becomes of bytes that are not UTF-8.
-///     skip_special_tokens: Whether special tokens have no text.
+///     skip_special: Whether special tokens have no text.
 ///     unknown: What becomes of an id without a token.
 ///     stop: Strings that end a text.
 #[pyclass(frozen, weakref, module = "toksmith")]
@@ -47,23 +47,50 @@ pub(super) struct DecodeStreams {
 impl DecodeStreams {
     #[new]
     #[pyo3(signature = (
-        tokenizer, prompts, *, errors="replace", skip_special_tokens=false, unknown="error", stop=None
+        tokenizer, prompts, *, errors="replace", skip_special=false, unknown="error", stop=None
     ))]
     fn new(
         tokenizer: Any,
         prompts: Any,
         errors: &str,
-        skip_special_tokens: bool,
+        skip_special: bool,
         unknown: &str,
         stop: Option<Any>,
     ) -> PyResult<Self> {
-        let options = options(skip_special_tokens, unknown, stop)?;
+        let options = options(skip_special, unknown, stop)?;
         let prompts = objects::iterator(prompts, "prompts is a list of lists of ids")?;
         Self::of(tokenizer, prompts, errors.into(), options)
     }
 
     fn __len__(&self) -> PyResult<usize> {
         Ok(self.streams()?.len())
+    }
+
+    /// Add a stream behind the others; return its index. `prompt` is as of `DecodeStream`.
+    #[pyo3(signature = (prompt=None))]
+    fn join(&self, py: Python<'_>, prompt: Option<Any>) -> PyResult<usize> {
+        let state = match prompt {
+            Some(prompt) => self.after(prompt)?,
+            None => self.after(&PyTuple::empty(py).into_any())?,
+        };
+        let mut streams = self.streams()?;
+        room::push(&mut *streams, state)?;
+        Ok(streams.len() - 1)
+    }
+
+    /// End the text of a stream and take it out: the streams behind it move up by one, as in `list.pop`.
+    /// Return what is left of its text.
+    ///
+    /// Raises: IndexError: There is no such stream.
+    fn leave<'py>(&self, py: Python<'py>, index: usize) -> PyResult<Bound<'py, PyAny>> {
+        let mut streams = self.streams()?;
+        if index >= streams.len() {
+            let message = format!("there is no stream {index}: there are {}", streams.len());
+            return Err(PyIndexError::new_err(message));
+        }
+        let mut text = Vec::new();
+        self.decoder.finish(&mut streams.remove(index), &self.on_invalid(py), &mut text)?;
+        text::decoded(py, &text, SURROGATES)
     }
 
     /// Add an id to each stream, or nothing where it is None; return the texts that are complete now, often
@@ -128,7 +155,7 @@ impl DecodeStreams {
 ///
 /// Args: tokenizer: The tokenizer of the ids. prompt: Ids that came before. Their text is not returned again;
 /// a character that they leave unfinished is returned as soon as it is complete. errors: What becomes of
-/// bytes that are not UTF-8, as in `bytes.decode`; default: "replace". skip_special_tokens: Whether special
+/// bytes that are not UTF-8, as in `bytes.decode`; default: "replace". skip_special: Whether special
 /// tokens have no text. unknown: What becomes of an id without a token: "error" raises, "skip" takes it for
 /// an empty text. Models with padded embeddings produce such ids. stop: Strings that end the text, each of up
 /// to 4,096 bytes: it ends before the one that is complete first, or the longest of several. Text with which
@@ -140,17 +167,17 @@ pub(super) struct DecodeStream(DecodeStreams);
 impl DecodeStream {
     #[new]
     #[pyo3(signature = (
-        tokenizer, *, prompt=None, errors="replace", skip_special_tokens=false, unknown="error", stop=None
+        tokenizer, *, prompt=None, errors="replace", skip_special=false, unknown="error", stop=None
     ))]
     fn new(
         tokenizer: Any,
         prompt: Option<Bound<'_, PyAny>>,
         errors: &str,
-        skip_special_tokens: bool,
+        skip_special: bool,
         unknown: &str,
         stop: Option<Any>,
     ) -> PyResult<Self> {
-        let options = options(skip_special_tokens, unknown, stop)?;
+        let options = options(skip_special, unknown, stop)?;
         let prompt = prompt.unwrap_or_else(|| PyTuple::empty(tokenizer.py()).into_any());
         Ok(DecodeStream(DecodeStreams::of(tokenizer, [Ok(prompt)], errors.into(), options)?))
     }
@@ -192,7 +219,7 @@ impl DecodeStream {
     }
 }
 
-fn options(skip_special_tokens: bool, unknown: &str, stop: Option<Any>) -> PyResult<DecodeOptions> {
+fn options(skip_special: bool, unknown: &str, stop: Option<Any>) -> PyResult<DecodeOptions> {
     if !["error", "skip"].contains(&unknown) {
         let message = format!("unknown is \"error\" or \"skip\", not {unknown:?}");
         return Err(PyValueError::new_err(message));
@@ -204,7 +231,7 @@ fn options(skip_special_tokens: bool, unknown: &str, stop: Option<Any>) -> PyRes
         }
         Some(stop) => objects::extracted(stop, |string| string.extract())?,
     };
-    Ok(DecodeOptions { skip_special_tokens, skip_unknown: unknown == "skip", stop })
+    Ok(DecodeOptions { skip_special, skip_unknown: unknown == "skip", stop })
 }
 
 impl DecodeStreams {

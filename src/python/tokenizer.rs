@@ -13,6 +13,7 @@ use pyo3::types::{PyDict, PyString};
 use serde_json::{Map, Value};
 
 use super::arrays::{Array, IdArray, Pairs};
+use super::continuations::PyContinuations;
 use super::dialects::PyTables;
 use super::formats::{object_of, value_of};
 use super::ids::{self, IdList};
@@ -24,7 +25,6 @@ use super::special::{self, Special};
 use super::stream::EncodeStream;
 use super::vocabulary::{SpecialSpecs, merges_of, tokens_of};
 use super::{call, file, objects, text};
-use crate::SpecialTokens;
 use crate::control::Control;
 use crate::decode::TextDecoder;
 use crate::encode::{EncodedBatch, Encoder, FileOptions, RandomMerges, Spans};
@@ -35,6 +35,7 @@ use crate::room;
 use crate::source::Text;
 use crate::tokenizer::{self, Provenance};
 use crate::vocab::{Semantics, Vocab};
+use crate::{Boundary, EncodedPair, SpecialTokens};
 
 #[pyclass(frozen, weakref, module = "toksmith._core")]
 pub(super) struct Tokenizer {
@@ -116,10 +117,18 @@ impl Tokenizer {
 
     /// The text of `ids`, where `errors` is the error handler of Python for bytes that are not UTF-8; without
     /// it, their bytes.
-    fn decoded<'py>(&self, ids: Any<'_, 'py>, errors: Option<&CStr>) -> PyResult<Bound<'py, PyAny>> {
+    fn decoded<'py>(
+        &self,
+        ids: Any<'_, 'py>,
+        errors: Option<&CStr>,
+        skip_special: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let py = ids.py();
-        if self.decoder().is_some_and(|decoder| !decoder.is_plain()) {
-            let (all, replaces) = (self.all_ids(ids)?, errors == Some(c"replace"));
+        if skip_special || self.decoder().is_some_and(|decoder| !decoder.is_plain()) {
+            let (mut all, replaces) = (self.all_ids(ids)?, errors == Some(c"replace"));
+            if skip_special {
+                all = self.inner.without_special(&all)?;
+            }
             let bytes = call::sized(py, size_of_val(&all[..]), |_| match replaces {
                 true => self.inner.decode(&all).map(String::into_bytes),
                 false => self.inner.decode_bytes(&all),
@@ -161,6 +170,8 @@ type CharacterIds = (Vec<u32>, Option<u32>, Vec<u32>);
 type RecordRow<'a> = (&'a str, u32, &'a [Option<u64>]);
 type PrunedParts = (Tokenizer, Made<Array<i64>>, Made<Array<i64>>);
 /// Chat templates by name.
+/// Ids, how many of them are before a border, and whether a token lies across it.
+type PairRow = (Made<IdList>, usize, bool);
 type Templates = Vec<(String, String)>;
 type IdsWithRanges = (Vec<u32>, Vec<(usize, usize)>);
 
@@ -482,9 +493,7 @@ impl Tokenizer {
     }
 
     fn stream(&self, special: bool) -> EncodeStream {
-        EncodeStream(
-            self.inner.stream(if special { crate::Special::Ids } else { crate::Special::Text }).into(),
-        )
+        EncodeStream(self.inner.stream(special_of(special)).into())
     }
 
     /// `continues` is that of `encode_to_numpy`.
@@ -505,10 +514,56 @@ impl Tokenizer {
         })
     }
 
-    fn truncate(&self, text: Any, max_tokens: usize, special: bool) -> PyResult<Made<String>> {
+    fn truncate(&self, text: Any, max_tokens: usize, special: bool, left: bool) -> PyResult<Made<String>> {
+        let truncate = if left { Encoder::truncate_left } else { Encoder::truncate };
         text::with_utf8(text, 0, |text, control| {
-            room::text(&text[self.encoder().truncate(text, max_tokens, special, control)?]).map(Made)
+            room::text(&text[truncate(self.encoder(), text, max_tokens, special, control)?]).map(Made)
         })
+    }
+
+    fn truncate_batch(
+        &self,
+        texts: Any,
+        max_tokens: usize,
+        special: bool,
+        left: bool,
+        workers: usize,
+    ) -> PyResult<Items<String>> {
+        text::with_many(texts, |texts, control| {
+            let texts: Vec<&str> =
+                texts.iter().map(|text| str::from_utf8(text).unwrap_or_default()).collect();
+            let ranges =
+                self.encoder().truncate_batch(&texts, (max_tokens, left), special, workers, control)?;
+            let pieces = texts.iter().zip(ranges).map(|(text, range)| room::text(&text[range]));
+            pieces.collect::<Result<_>>().map(List).map(Made)
+        })
+    }
+
+    /// The ids of a prompt and a completion, how many of them belong to the prompt, and whether a token lies
+    /// across. With `continuations` the unstable end of the prompt is encoded with the completion; else both
+    /// are encoded alone, or, if `joint`, as one text.
+    #[pyo3(signature = (prompt, completion, special, joint, continuations=None))]
+    fn encode_pair(
+        &self,
+        py: Python<'_>,
+        prompt: &str,
+        completion: &str,
+        special: bool,
+        joint: bool,
+        continuations: Option<&PyContinuations>,
+    ) -> PyResult<PairRow> {
+        let boundary = match continuations {
+            Some(continuations) => Boundary::Heal(&continuations.inner),
+            None if joint => Boundary::Joint,
+            None => Boundary::Split,
+        };
+        let encode = |_: &Control| self.inner.encode_pair(prompt, completion, boundary, special_of(special));
+        call::long(py, None, encode).map(pair_row)
+    }
+
+    /// `ids`, and behind them those of a text; how many were there, and whether a token lies across.
+    fn append(&self, py: Python<'_>, ids: Vec<u32>, text: &str, special: bool) -> PyResult<PairRow> {
+        call::long(py, None, |_| self.inner.append(&ids, text, special_of(special))).map(pair_row)
     }
 
     fn split(&self, text: Any, max_tokens: usize, overlap: usize, special: bool) -> PyResult<Items<String>> {
@@ -541,19 +596,32 @@ impl Tokenizer {
         encode(py, self.encoder(), &path, &options, out, progress)
     }
 
-    fn decode<'py>(&self, ids: Any<'_, 'py>, errors: &CStr) -> PyResult<Bound<'py, PyAny>> {
-        self.decoded(ids, Some(errors))
+    #[pyo3(signature = (ids, errors, skip_special=false))]
+    fn decode<'py>(
+        &self,
+        ids: Any<'_, 'py>,
+        errors: &CStr,
+        skip_special: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.decoded(ids, Some(errors), skip_special)
     }
 
-    fn decode_bytes<'py>(&self, ids: Any<'_, 'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.decoded(ids, None)
+    #[pyo3(signature = (ids, skip_special=false))]
+    fn decode_bytes<'py>(&self, ids: Any<'_, 'py>, skip_special: bool) -> PyResult<Bound<'py, PyAny>> {
+        self.decoded(ids, None, skip_special)
     }
 
-    fn decode_batch<'py>(&self, batch: Any<'_, 'py>, errors: &CStr) -> PyResult<Bound<'py, PyAny>> {
+    #[pyo3(signature = (batch, errors, skip_special=false))]
+    fn decode_batch<'py>(
+        &self,
+        batch: Any<'_, 'py>,
+        errors: &CStr,
+        skip_special: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let mut yielder = call::GilYielder::new();
         let texts = objects::iterator(batch, "a batch is a list of lists of ids")?.map(|ids| {
             yielder.tick(batch.py())?;
-            self.decoded(&ids?, Some(errors))
+            self.decoded(&ids?, Some(errors), skip_special)
         });
         List(texts).object(batch.py())
     }
@@ -600,4 +668,12 @@ impl Tokenizer {
     fn ignores_merges(&self) -> bool {
         self.inner.vocab().ignores_merges()
     }
+}
+
+fn special_of(special: bool) -> crate::Special {
+    if special { crate::Special::Ids } else { crate::Special::Text }
+}
+
+fn pair_row(pair: EncodedPair) -> PairRow {
+    (Made(IdList(pair.ids)), pair.border, pair.crosses)
 }

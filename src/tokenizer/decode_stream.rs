@@ -19,7 +19,7 @@ pub(crate) type OnInvalid<'a> = &'a dyn Fn(&[u8], bool, &mut Vec<u8>) -> Result<
 #[non_exhaustive]
 pub struct DecodeOptions {
     /// Whether special tokens have no text.
-    pub skip_special_tokens: bool,
+    pub skip_special: bool,
     /// Whether ids without a token have no text, rather than being an error.
     pub skip_unknown: bool,
     /// Strings of which the first to be complete ends the text.
@@ -58,14 +58,7 @@ impl StreamDecoder {
         let is_staged = decoder.is_some_and(|decoder| {
             !decoder.joins_bytes() && (replaces_invalid || decoder.stripped().is_none())
         });
-        let mut skipped = FxHashSet::default();
-        if options.skip_special_tokens {
-            skipped.extend(tokenizer.vocab().special_ids());
-            for token in tokenizer.pipeline().into_iter().flat_map(|pipeline| pipeline.added_tokens()) {
-                let _ =
-                    if token.flags.special { skipped.insert(token.id) } else { skipped.remove(&token.id) };
-            }
-        }
+        let skipped = if options.skip_special { tokenizer.skipped_ids() } else { FxHashSet::default() };
         let stops = StopStrings::new(options.stop.clone())?;
         Ok(StreamDecoder { tokenizer: tokenizer.clone(), is_staged, skipped, options, stops })
     }
@@ -264,6 +257,28 @@ impl DecodeStream {
 }
 
 impl Tokenizer {
+    /// The ids of special tokens, which decoding can leave out; not those of ordinary added tokens.
+    pub(crate) fn skipped_ids(&self) -> FxHashSet<u32> {
+        let mut ids: FxHashSet<u32> = self.vocab().special_ids().iter().copied().collect();
+        for token in self.pipeline().into_iter().flat_map(|pipeline| pipeline.added_tokens()) {
+            let _ = if token.flags.special { ids.insert(token.id) } else { ids.remove(&token.id) };
+        }
+        ids
+    }
+
+    /// The ids without those of special tokens, as they are decoded to a text for readers.
+    ///
+    /// # Errors
+    /// [`Error::UnknownId`] for an id without a token.
+    pub fn without_special(&self, ids: &[u32]) -> Result<Vec<u32>> {
+        let skipped = self.skipped_ids();
+        let unknown = ids.iter().position(|&id| self.token_bytes(id).is_none());
+        if let Some(index) = unknown {
+            return Err(Error::UnknownId { id: i128::from(ids[index]), index: Some(index) });
+        }
+        room::collected(ids.iter().copied().filter(|id| !skipped.contains(id)))
+    }
+
     /// Decodes ids that arrive one by one. `prompt` are those that came before, whose text is not returned
     /// again.
     ///

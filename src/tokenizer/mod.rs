@@ -13,6 +13,7 @@ mod json;
 #[cfg(feature = "python")]
 mod lazy_text;
 mod origin;
+mod pair;
 pub mod parts;
 mod pattern;
 mod patterns;
@@ -36,6 +37,7 @@ pub use origin::Origin;
 pub(crate) use origin::{
     ADDED, BPE_OPTIONS, CONFIG, GENERATION, MODEL, OBJECTS, ROLES, SPECIALS, TEMPLATE, TEMPLATES, is_known,
 };
+pub use pair::{Boundary, EncodedPair};
 pub use pattern::SourcePattern;
 pub use pipeline::Pipeline;
 pub(crate) use pipeline::{PARTS, SETTINGS, added_token, cannot_hold, token_value};

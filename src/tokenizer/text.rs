@@ -62,6 +62,12 @@ impl Tokenizer {
         Ok(&text[range])
     }
 
+    /// The longest suffix of a text of at most `max_tokens` tokens that begins between two characters.
+    pub fn truncate_left<'t>(&self, text: &'t str, max_tokens: usize, special: Special) -> Result<&'t str> {
+        let range = self.encoder().truncate_left(text, max_tokens, special.into(), &Control::none())?;
+        Ok(&text[range])
+    }
+
     /// Cuts a text into successive pieces, each the result of [`truncate`](Tokenizer::truncate) on the rest.
     /// Each begins at most `overlap` tokens before the end of the piece before it.
     ///

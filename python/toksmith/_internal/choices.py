@@ -34,6 +34,15 @@ SuperwordRule = Literal["words", "spaces"]
 ByteOrder = Literal["value", "gpt2"]
 """The order of the ids of the single bytes."""
 
+Side = Literal["left", "right"]
+"""The side of a text or of ids."""
+
+Boundary = Literal["joint", "split", "heal"]
+"""Where the ids of a prompt end."""
+
+LongDocument = Literal["split", "truncate", "drop"]
+"""What becomes of a document that is longer than a row."""
+
 Errors = Literal["strict", "replace"]
 """What becomes of bytes that are not UTF-8."""
 

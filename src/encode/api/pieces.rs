@@ -30,6 +30,42 @@ impl Encoder {
         Ok(0..ends.last().copied().unwrap_or(0))
     }
 
+    /// The longest suffix of `text` that is at most `max_tokens` whole tokens of its encoding and begins
+    /// between two characters, shortened like the prefix of [`Encoder::truncate`].
+    pub fn truncate_left(
+        &self,
+        text: &str,
+        max_tokens: usize,
+        special: bool,
+        control: &Control,
+    ) -> Result<Range<usize>> {
+        let bytes = text.as_bytes();
+        let mut window = max_tokens.saturating_mul(BYTES_PER_TOKEN).saturating_add(64);
+        loop {
+            let from = match bytes.len().checked_sub(window) {
+                None | Some(0) => 0,
+                Some(at) => LookAhead::default().cut_from(self, bytes, at, special),
+            };
+            let mut tokens = Spans::default();
+            self.encode(&bytes[from..], special, &mut tokens, control)?;
+            let count = tokens.ids.len();
+            if from == 0 && count <= max_tokens {
+                return Ok(0..text.len());
+            }
+            if count > max_tokens {
+                for span in &tokens.spans[count - max_tokens..] {
+                    let start = from + span.start;
+                    let fits = || Ok(self.count(&bytes[start..], special, control)? <= max_tokens);
+                    if text.is_char_boundary(start) && fits()? {
+                        return Ok(start..text.len());
+                    }
+                }
+                return Ok(text.len()..text.len());
+            }
+            window = window.saturating_mul(2);
+        }
+    }
+
     /// Cuts `text` into successive pieces, each of which is the result of [`Encoder::truncate`] on the rest.
     /// Each starts at most `overlap` tokens before the end of the previous one, between two characters and
     /// after the start of the previous one.

@@ -143,6 +143,31 @@ impl Encoder {
         Ok(counts)
     }
 
+    /// The ranges of [`Encoder::truncate`], or of [`Encoder::truncate_left`], on up to `workers` threads.
+    pub fn truncate_batch(
+        &self,
+        texts: &[&str],
+        (max_tokens, keeps_end): (usize, bool),
+        special: bool,
+        workers: usize,
+        control: &Control,
+    ) -> Result<Vec<Range<usize>>> {
+        let bytes: Vec<&[u8]> = texts.iter().map(|text| text.as_bytes()).collect();
+        let (runs, _, workers) = self.runs(&bytes, workers)?;
+        let (mut ranges, mut runs) = (room::for_items(texts.len())?, runs.into_iter());
+        let truncate = if keeps_end { Encoder::truncate_left } else { Encoder::truncate };
+        let work = |_, run: Range<usize>| {
+            let ranges = texts[run].iter().map(|text| truncate(self, text, max_tokens, special, control));
+            ranges.collect::<Result<Vec<_>>>()
+        };
+        let take = |of_run: Vec<Range<usize>>| {
+            ranges.extend(of_run);
+            Ok(Vec::new())
+        };
+        workers::placed(workers, control, || Ok(runs.next()), work, take, |()| Ok(()))?;
+        Ok(ranges)
+    }
+
     /// Appends the ids of texts, and for each text where its ids end; on this thread, in the scratch of a
     /// worker. A text that is long by itself is encoded on up to `workers` threads.
     pub(crate) fn encode_documents(

@@ -160,7 +160,7 @@ USES: dict[str, tuple[str, Callable[[Any, SimpleNamespace], Any]]] = {
     "Document": ("tokenizer", lambda t, _: toksmith.Document(t, "the cat").ids.tolist()),
     "PrefixCache": ("tokenizer", lambda t, _: toksmith.PrefixCache(t, 10_000_000).encode("the cat")),
     "Continuations": ("tokenizer", lambda t, _: toksmith.Continuations(t).prefix_ids(b"th").tolist()),
-    "DecodeStream": ("tokenizer", lambda t, _: toksmith.DecodeStream(t, skip_special_tokens=True).push(256)),
+    "DecodeStream": ("tokenizer", lambda t, _: toksmith.DecodeStream(t, skip_special=True).push(256)),
     "DecodeStreams": ("tokenizer", lambda t, _: toksmith.DecodeStreams(t, [[]]).push([256])),
     "page": ("tokenizer", lambda t, at: document.write(at.folder / "page.html", {"t": t})),
 }

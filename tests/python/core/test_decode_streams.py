@@ -57,7 +57,7 @@ def test_streams_are_those_of_single_ones(tokenizer: Tokenizer) -> None:
         count = rng.randrange(5)
         options: dict[str, Any] = {
             "errors": rng.choice(ERRORS),
-            "skip_special_tokens": rng.random() < 0.5,
+            "skip_special": rng.random() < 0.5,
             "unknown": "skip",
             "stop": rng.sample(["st", "op", "é"], k=rng.randrange(3)),
         }
@@ -98,3 +98,23 @@ def test_stop_strings_that_are_none(tokenizer: Tokenizer) -> None:
         DecodeStream(tokenizer, stop="stop")
     with pytest.raises(TypeError):
         DecodeStream(tokenizer, stop=[1])  # type: ignore[list-item]
+
+
+def test_streams_join_and_leave(tokenizer: Tokenizer) -> None:
+    rng = random.Random(8)
+    for _ in range(200):
+        streams, alone = DecodeStreams(tokenizer, []), list[DecodeStream]()
+        for _ in range(30):
+            if rng.random() < 0.2:
+                prompt = rng.choices(range(256), k=rng.randrange(3)) if rng.random() < 0.5 else None
+                assert streams.join(prompt) == len(alone)
+                alone.append(DecodeStream(tokenizer, prompt=prompt))
+            if alone and rng.random() < 0.1:
+                index = rng.randrange(len(alone))
+                assert streams.leave(index) == alone.pop(index).flush()
+            ids = [rng.choice((None, rng.randrange(270))) for _ in alone]
+            single = ["" if id is None else stream.push(id) for stream, id in zip(alone, ids, strict=True)]
+            assert streams.push(ids) == single
+        assert len(streams) == len(alone)
+    with pytest.raises(IndexError, match="there is no stream 9: there are"):
+        streams.leave(9)

@@ -1,0 +1,175 @@
+"""Borders between texts, and cuts by tokens, against their definitions: `encode_pair`, `append`, `mask_of_spans`,
+`truncate` on both sides, `text_of`."""
+
+import random
+
+import character_cases
+import numpy as np
+import pytest
+
+import toksmith
+from toksmith import Continuations, Tokenizer
+
+PIECES = (
+    *("low", "lower", " low", " lowest", "er", "e", "l", "ow", " ", "  ", "\n", "é", "中", "中é", "!", "?!"),
+    *("'s", "12", "345", "<s>", "<", "s>", "\u0301", "\U0001f600", "LOW", "Lo"),
+)
+TEXT = [
+    "low lower lowest <s> low's 中é lower!\n",
+    "lower é 12345 Low LOWEST ?! lowest\n\n",
+    "中中 é\u0301 \U0001f600 low",
+] * 3
+
+
+def byte_level(pattern: str) -> Tokenizer:
+    return toksmith.train(iter(TEXT), 280, pattern=pattern, special_tokens=["<s>"])
+
+
+TOKENIZERS = {
+    "gpt2": byte_level("gpt2"),
+    "o200k": byte_level("o200k"),
+    "bytes": Tokenizer(None, None, ["<s>"], pattern=None),
+    "characters": Tokenizer.from_huggingface(character_cases.make("llama")),
+}
+
+
+def random_text(rng: random.Random, pieces: int = 6) -> str:
+    return "".join(rng.choices(PIECES, k=rng.randint(0, pieces)))
+
+
+@pytest.fixture(params=TOKENIZERS)
+def tokenizer(request: pytest.FixtureRequest) -> Tokenizer:
+    return TOKENIZERS[request.param]
+
+
+def test_pairs_are_those_of_their_definitions(tokenizer: Tokenizer) -> None:
+    rng, continuations = random.Random(1), Continuations(tokenizer)
+    for _ in range(1500):
+        prompt, completion, special = random_text(rng), random_text(rng), rng.random() < 0.7
+        encode = lambda text, special=special: tokenizer.encode(text, special=special)  # noqa: E731
+        whole, spans = tokenizer.encode_with_offsets(prompt + completion, unit="bytes", special=special)
+        size = len(prompt.encode())
+        border = next((at for at, (_, end) in enumerate(spans) if end > size), len(whole))
+        crosses = border < len(whole) and spans[border, 0] < size
+        assert tokenizer.encode_pair(prompt, completion, special=special) == (whole, border, crosses)
+        ids = encode(prompt)
+        both = (ids + encode(completion), len(ids), crosses)
+        assert tokenizer.encode_pair(prompt, completion, "split", special=special) == both
+        pair = tokenizer.encode_pair(prompt, completion, "heal", special=special)
+        keep = continuations.heal(ids)[0]
+        assert pair.border <= keep
+        assert pair.crosses == crosses
+        assert pair.ids[: pair.border] == ids[: pair.border]
+        places = tokenizer.encode_with_offsets(prompt, unit="bytes", special=special)[1]
+        end = size if pair.border == len(ids) else int(places[pair.border, 0]) if pair.border else 0
+        rest = prompt.encode()[end:].decode()
+        assert pair.ids[pair.border :] == encode(rest + completion)
+
+
+def test_healed_prompts_end_where_tokens_can_go_on() -> None:
+    tokenizer = TOKENIZERS["gpt2"]
+    assert tokenizer.encode_pair("a low", "er", "heal").ids == tokenizer.encode("a lower")
+    assert tokenizer.encode_pair("a low", "er", "split").ids != tokenizer.encode("a lower")
+
+
+def test_appending_keeps_all_ids(tokenizer: Tokenizer) -> None:
+    rng = random.Random(2)
+    ids_of = [*tokenizer.vocab]
+    for _ in range(1500):
+        text, special = random_text(rng), rng.random() < 0.7
+        ids = tokenizer.encode(random_text(rng)) if rng.random() < 0.5 else rng.choices(ids_of, k=rng.randint(0, 5))
+        if rng.random() < 0.3:
+            ids.insert(rng.randint(0, len(ids)), tokenizer.max_id + rng.randint(1, 9))
+        pair = tokenizer.append(iter(ids), text, special=special)
+        assert pair.ids[: pair.border] == ids
+        assert pair.border == len(ids)
+        if tokenizer.pipeline is None:
+            assert pair.ids[pair.border :] == tokenizer.encode(text, special=special)
+            ordinary = {*ids_of} - {*tokenizer.special_tokens.values()}
+            first = next((at + 1 for at in reversed(range(len(ids))) if ids[at] not in ordinary), 0)
+            before = tokenizer.decode_bytes(ids[first:])
+            whole = before + text.encode()
+            tokens = tokenizer.encode(whole, special=special)
+            ends = np.cumsum([0, *(len(tokenizer.token_bytes(id)) for id in tokens)])
+            assert pair.crosses == (len(before) not in ends)
+        elif ids and ids[-1] <= tokenizer.max_id:
+            line = tokenizer.encode_pair("\n", text, special=special)
+            assert line.crosses or pair.ids[pair.border :] == line.ids[line.border :], "no space is put in front"
+
+
+def test_masks_of_spans(tokenizer: Tokenizer) -> None:
+    rng = random.Random(3)
+    for _ in range(300):
+        text = random_text(rng, 10)
+        spans = [sorted((rng.randint(0, len(text)), rng.randint(0, len(text)))) for _ in range(rng.randint(0, 3))]
+        ids, mask = tokenizer.mask_of_spans(text, [(start, end) for start, end in spans])
+        known, places = tokenizer.encode_with_offsets(text)
+        chosen = {at for start, end in spans for at in range(start, end)}
+        assert ids == known
+        assert mask.tolist() == [any(at in chosen for at in range(*place)) for place in places.tolist()]
+    with pytest.raises(ValueError, match=r"span \(1, 9\) is not within the 2 characters"):
+        tokenizer.mask_of_spans("ab", [(1, 9)])
+
+
+def test_the_end_of_a_text_by_tokens(tokenizer: Tokenizer) -> None:
+    rng = random.Random(4)
+    texts, limits = [], []
+    for _ in range(400):
+        text, limit, special = random_text(rng, rng.choice((4, 60))), rng.randint(0, 8), rng.random() < 0.7
+        ids, spans = tokenizer.encode_with_offsets(text, unit="bytes", special=special)
+        data, expected = text.encode(), ""
+        if len(ids) <= limit:
+            expected = text
+        else:
+            for start, _ in spans[len(ids) - limit :].tolist():
+                if data[start] & 0xC0 != 0x80 and tokenizer.count(data[start:].decode(), special=special) <= limit:
+                    expected = data[start:].decode()
+                    break
+        assert tokenizer.truncate(text, limit, special=special, side="left") == expected
+        texts.append(text)
+        limits.append(limit)
+    for side in ("left", "right"):
+        for workers in (1, 3):
+            cut = tokenizer.truncate_batch(texts, 5, side=side, workers=workers)  # type: ignore[arg-type]
+            assert cut == [tokenizer.truncate(text, 5, side=side) for text in texts]  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="side is one of"):
+        tokenizer.truncate("a", 1, side="middle")  # type: ignore[arg-type]
+
+
+def test_the_end_of_a_long_text() -> None:
+    tokenizer, text = TOKENIZERS["gpt2"], "lower lowest 中é " * 30_000
+    for limit in (1, 10, 1000):
+        end = tokenizer.truncate(text, limit, side="left")
+        assert text.endswith(end)
+        assert tokenizer.encode(end) == tokenizer.encode(text)[-limit:][-tokenizer.count(end) :]
+        assert limit - 3 <= tokenizer.count(end) <= limit
+
+
+def test_texts_of_exact_lengths(tokenizer: Tokenizer) -> None:
+    for count in (0, 1, 2, 17, 500):
+        for text in (None, "lower 中é!"):
+            made = tokenizer.text_of(count, text, seed=count)
+            assert tokenizer.count(made) == count
+            assert tokenizer.encode(tokenizer.decode(tokenizer.encode(made))) == tokenizer.encode(made)
+    assert tokenizer.text_of(30, seed=1) == tokenizer.text_of(30, seed=1) != tokenizer.text_of(30, seed=2)
+    with pytest.raises(ValueError, match="text has no tokens"):
+        tokenizer.text_of(3, "")
+
+
+def test_special_tokens_are_left_out(tokenizer: Tokenizer) -> None:
+    rng = random.Random(5)
+    special = (
+        {*tokenizer.special_tokens.values()}
+        if tokenizer.pipeline is None
+        else {token["id"] for token in tokenizer.pipeline.added_tokens if token["special"]}
+    )
+    batch = [rng.choices([*tokenizer.vocab], k=rng.randint(0, 9)) for _ in range(300)]
+    batch = [ids + rng.choices([*special], k=1) * rng.randint(0, 1) for ids in batch]
+    kept = [[id for id in ids if id not in special] for ids in batch]
+    assert tokenizer.decode_batch(batch, skip_special=True) == [tokenizer.decode(ids) for ids in kept]
+    for ids, rest in zip(batch, kept, strict=True):
+        assert tokenizer.decode(np.array(ids, np.uint32), skip_special=True) == tokenizer.decode(rest)
+        assert tokenizer.decode_bytes(iter(ids), skip_special=True) == tokenizer.decode_bytes(rest)
+        assert "".join(tokenizer.decode_stream(ids, skip_special=True)) == tokenizer.decode(rest)
+    with pytest.raises(KeyError, match="index 2"):
+        tokenizer.decode([*special][:1] * 2 + [10**6], skip_special=True)
