@@ -9,7 +9,7 @@ import pickle
 import types
 import warnings
 import weakref
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypedDict, overload
 
@@ -473,11 +473,12 @@ class Tokenizer:
         Args:
             messages: Mappings with a `role` and `content`, and whatever else the template reads. Lists of messages
                 give a list of texts.
-            **options: `tools` and `documents` (lists of mappings), `chat_template` (a name or a source; by default
-                "tool_use" with tools, else "default"), `add_generation_prompt` (whether the beginning of an answer
-                follows), `continue_final_message` (whether the text ends with the `content` of the last message; or
-                the name of another field). All others are variables of the template, among them `bos_token` and the
-                like in place of those of the tokenizer.
+            **options: `tools` (JSON schemas, or Python functions, of which `transformers` makes schemas), `documents`
+                (mappings), `chat_template` (a name or a source; by default "tool_use" with tools, else "default"),
+                `add_generation_prompt` (whether the beginning of an answer follows), `continue_final_message`
+                (whether the text ends with the `content` of the last message; or the name of another field). All
+                others are variables of the template, among them `bos_token` and the like in place of those of the
+                tokenizer.
 
         Raises:
             ImportError: `jinja2` is not installed.
@@ -521,9 +522,30 @@ class Tokenizer:
         conversation = self._conversation(messages, {**options, "trusted": trusted})
         return conversation.ids_and_mask() if assistant_mask else conversation.ids()
 
-    def count_messages(self, messages: Messages, *, trusted: Iterable[str] = (), **options: Any) -> int:
-        """Return how many ids `encode_messages` returns, without building them."""
-        return self._conversation(messages, {**options, "trusted": trusted}).count()
+    def count_messages(
+        self,
+        messages: Messages,
+        *,
+        trusted: Iterable[str] = (),
+        image_tokens: Callable[[Mapping[str, Any]], int] | None = None,
+        **options: Any,
+    ) -> int:
+        """Return how many ids `encode_messages` returns, without building them.
+
+        Args:
+            messages: As in `apply_chat_template`.
+            trusted: As in `encode_messages`.
+            image_tokens: What an image costs beside what the template writes for it: it gets each block of a content
+                that has an image, such as `{"type": "image_url", ...}`, and returns a number.
+            **options: As in `apply_chat_template`.
+        """
+        rows = list(messages)
+        count = self._conversation(rows, {**options, "trusted": trusted}).count()
+        if image_tokens is not None:
+            from .chat.conversation import images_of
+
+            count += sum(map(image_tokens, images_of(rows)))
+        return count
 
     def _conversation(self, messages: Messages, options: dict[str, Any]) -> Conversation:
         from .chat.conversation import conversation

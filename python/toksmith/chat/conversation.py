@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import weakref
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from .. import _core
@@ -80,7 +80,7 @@ def conversation(
     core: _core.Tokenizer,
     messages: Iterable[Mapping[str, Any]],
     *,
-    tools: Iterable[Mapping[str, Any]] | None = None,
+    tools: Iterable[Any] | None = None,
     documents: Iterable[Mapping[str, Any]] | None = None,
     chat_template: str | None = None,
     add_generation_prompt: bool = False,
@@ -102,7 +102,7 @@ def conversation(
         **marked(named, TRUSTED),
         **{key: marked(value, TRUSTED if key in _ROLES else 0) for key, value in variables.items()},
         "messages": rows,
-        "tools": _rows("tools", tools),
+        "tools": _rows("tools", None if tools is None else map(_schema, tools)),
         "documents": _rows("documents", documents),
         "add_generation_prompt": add_generation_prompt,
     }
@@ -164,6 +164,31 @@ def _cut(text: MarkedText, last: str) -> MarkedText:
         raise ValueError("the chat template shows the final message more than once, so it cannot be continued")
     result: MarkedText = before if after.startswith(" ") else before.rstrip()  # the template takes spaces off, too
     return result
+
+
+def images_of(messages: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+    """Yield the blocks with an image of all contents."""
+    for message in messages:
+        content = message.get("content")
+        for block in content if isinstance(content, (list, tuple)) else ():
+            if isinstance(block, Mapping) and ("image" in str(block.get("type")) or "image" in block):
+                yield block
+
+
+def _schema(tool: Any) -> Any:
+    """Return the JSON schema of a tool; that of a function is what `transformers` makes of its signature."""
+    if not callable(tool):
+        return tool
+    try:
+        from transformers.utils import get_json_schema
+    except ImportError:
+        raise ImportError(
+            "a tool that is a Python function needs the package `transformers`: install it, or give its JSON schema"
+        ) from None
+    try:
+        return get_json_schema(tool)
+    except Exception as error:  # transformers has its own for docstrings and for types
+        raise ValueError(f"no JSON schema can be made of the tool {printable(str(tool))}: {error}") from error
 
 
 def _rows(name: str, values: Iterable[Mapping[str, Any]] | None) -> list[Any] | None:

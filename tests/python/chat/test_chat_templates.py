@@ -387,7 +387,7 @@ def test_errors(ours: Tokenizer) -> None:
     fails("{{ messages.append(1) }}", "access to attribute 'append' of 'list' object is unsafe")
     fails("{{}}", "there are no messages", [])
     fails("{{}}", "message 0 is a mapping with a role and content, not str", ["x"])
-    fails("{{}}", r"tools\[0\] is a mapping \(of a tool, its JSON schema\), not <function>", tools=[fails])
+    fails("{{}}", r"tools\[0\] is a mapping \(of a tool, its JSON schema\), not 5", tools=[5])
     fails("chat.jinja", r"not a path: pass Path\('chat.jinja'\).read_text\(\)")
     fails(Path("chat"), "not a path")  # type: ignore[arg-type]
     fails("tool_use", "chat_template='tool_use' is neither the name nor the text of a template")
@@ -409,3 +409,38 @@ def test_other_objects_are_plain_data(ours: Tokenizer) -> None:
     content = [np.float64(0.5), np.int64(3), (1, "a"), ours, np.arange(3)]
     text = ours.apply_chat_template([{"role": "user", "content": content}], chat_template="{{ messages[0].content }}")
     assert text == "[0.5, 3, (1, 'a'), '<Tokenizer>', '<ndarray>']"
+
+
+def weather(city: str, days: int = 1) -> str:
+    """Say how the weather will be.
+
+    Args:
+        city: The name of a city.
+        days: How many days from now.
+    """
+    return city * days
+
+
+def test_functions_are_tools(ours: Tokenizer, theirs: Any) -> None:
+    chat, template = [{"role": "user", "content": "x"}], "{{ tools | tojson }}"
+    for tools in ([weather], [weather, TOOLS[0]]):
+        options = {"tools": tools, "chat_template": template}
+        text = ours.apply_chat_template(chat, **options)
+        assert text == theirs.apply_chat_template(chat, tokenize=False, **options)
+        assert ours.count_messages(chat, **options) == len(ours.encode_messages(chat, **options))
+    with pytest.raises(ValueError, match="no JSON schema can be made of the tool"):
+        ours.apply_chat_template(chat, tools=[lambda x: x], chat_template=template)
+
+
+def test_images_are_counted_by_a_function(ours: Tokenizer) -> None:
+    image = {"type": "image_url", "image_url": {"url": "a.png"}}
+    chat = [
+        {"role": "user", "content": [image, {"type": "text", "text": "an image"}, {"type": "image"}]},
+        {"role": "assistant", "content": "image"},
+    ]
+    template = "{% for m in messages %}{{ m.role }}{% endfor %}"
+    plain = ours.count_messages(iter(chat), chat_template=template)
+    blocks: list[Any] = []
+    counted = ours.count_messages(chat, chat_template=template, image_tokens=lambda block: blocks.append(block) or 85)
+    assert counted == plain + 2 * 85
+    assert blocks == [image, {"type": "image"}]
