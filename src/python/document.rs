@@ -34,14 +34,30 @@ impl PyDocument {
     #[new]
     #[pyo3(signature = (tokenizer, text, *, special=true, chunk_bytes=512))]
     fn new(tokenizer: Any, text: Any, special: bool, chunk_bytes: i64) -> PyResult<Self> {
-        let Some(chunk_bytes) = usize::try_from(chunk_bytes).ok().filter(|&bytes| bytes > 0) else {
-            return Err(PyValueError::new_err(format!("chunk_bytes is at least 1, not {chunk_bytes}")));
-        };
+        let chunk_bytes = checked(chunk_bytes)?;
         let encoder = Tokenizer::of_public(tokenizer, "tokenizer")?.get().encoder().clone();
         let made = text::with_utf8(text, 0, |text, control| {
             Document::new(encoder, text, special, chunk_bytes, control)
         })?;
         Ok(PyDocument(Mutex::new(made)))
+    }
+
+    /// Return a document of ids, such as those that a model sampled. They stay, though encoding the text gives
+    /// others, until an edit is near: then those of its chunk are encoded anew. The arguments are those of
+    /// the constructor.
+    ///
+    /// Raises: KeyError: An id has no token. ValueError: The ids end inside a character; or the tokenizer
+    /// normalizes texts, so that its tokens are not the bytes of a text.
+    #[staticmethod]
+    #[pyo3(signature = (tokenizer, ids, *, special=true, chunk_bytes=512))]
+    fn from_ids(tokenizer: Any, ids: Any, special: bool, chunk_bytes: i64) -> PyResult<Self> {
+        let chunk_bytes = checked(chunk_bytes)?;
+        let tokenizer = Tokenizer::of_public(tokenizer, "tokenizer")?;
+        let (core, all) = (tokenizer.get(), tokenizer.get().all_ids(ids)?);
+        core.inner.check_document_of_ids()?;
+        let encoder = core.encoder().clone();
+        let make = |control: &Control| Document::of_ids(encoder, &all, special, chunk_bytes, control);
+        Ok(PyDocument(Mutex::new(call::long(ids.py(), None, make)?)))
     }
 
     /// Add text at the end.
@@ -132,4 +148,9 @@ impl PyDocument {
         let around = if document.is_bounded() { 0 } else { document.bytes() };
         text::with_utf8(new, around, |text, control| change(document, text, control))
     }
+}
+
+fn checked(chunk_bytes: i64) -> PyResult<usize> {
+    let wrong = || PyValueError::new_err(format!("chunk_bytes is at least 1, not {chunk_bytes}"));
+    usize::try_from(chunk_bytes).ok().filter(|&bytes| bytes > 0).ok_or_else(wrong)
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::tokenizer::Tokenizer;
 use crate::control::Control;
 use crate::encode::{CHUNK_BYTES, Document, Spans, Special, SpecialTokens};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::room;
 
 impl Tokenizer {
@@ -100,5 +100,25 @@ impl Tokenizer {
     /// ```
     pub fn document(&self, text: &str, special: Special) -> Result<Document> {
         Document::new(self.encoder().clone(), text, special.into(), CHUNK_BYTES, &Control::none())
+    }
+
+    /// A text that changes, of ids that stay where no edit is near: those that a model sampled may not be
+    /// those of the text.
+    ///
+    /// # Errors
+    /// [`Error::UnknownId`]; [`Error::Invalid`] if the ids end inside a character, or if the tokenizer
+    /// normalizes texts, so that its tokens are not the bytes of a text.
+    pub fn document_of_ids(&self, ids: &[u32], special: Special) -> Result<Document> {
+        self.check_document_of_ids()?;
+        Document::of_ids(self.encoder().clone(), ids, special.into(), CHUNK_BYTES, &Control::none())
+    }
+
+    pub(crate) fn check_document_of_ids(&self) -> Result<()> {
+        match self.decoder().is_none_or(|decoder| decoder.is_plain()) {
+            true => Ok(()),
+            false => Err(Error::Invalid(
+                "the tokens of this tokenizer are not the bytes of a text: give the text".into(),
+            )),
+        }
     }
 }

@@ -11,6 +11,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use super::rope::{Chunk, ChunkPlace, Rope};
 use super::shared_ids::{IdView, SharedIds};
 use crate::control::Control;
+use crate::decode::decode;
 use crate::encode::encoder::Encoder;
 use crate::error::{Error, Result};
 use crate::room;
@@ -51,6 +52,48 @@ impl Document {
         let mut made = Document { encoder, special, chunk_bytes, rope, shared, unchanged, changed };
         made.edit(0..0, text, control)?;
         made.changed = 0;
+        Ok(made)
+    }
+
+    /// A document of ids, such as those that a model sampled: they stay, though encoding the text gives
+    /// others, until an edit is so near that it encodes their chunk.
+    ///
+    /// # Errors
+    /// [`Error::UnknownId`]; [`Error::Invalid`] if the bytes of the tokens are not a text.
+    pub fn of_ids(
+        encoder: Arc<Encoder>,
+        ids: &[u32],
+        special: bool,
+        chunk_bytes: usize,
+        control: &Control,
+    ) -> Result<Self> {
+        let text = decode(encoder.vocab(), ids, control)?;
+        if str::from_utf8(&text).is_err() {
+            return Err(Error::Invalid("the ids end inside a character, or are no text".into()));
+        }
+        let mut made = Document::new(encoder, "", special, chunk_bytes, control)?;
+        let cuts = made.encoder.kept_chunks(&text, made.encoder.active(special.into()), chunk_bytes)?;
+        let (mut cuts, mut chunks) = (cuts.into_iter().map(|range| range.end).peekable(), Vec::new());
+        let (mut end, mut start, mut first) = (0, 0, 0);
+        for (at, &id) in ids.iter().enumerate() {
+            end += made.encoder.vocab().token_bytes(id)?.len();
+            // A cut inside a token is none for these ids.
+            while cuts.next_if(|&cut| cut < end).is_some() {}
+            if end == text.len() || cuts.next_if_eq(&end).is_some() {
+                // Tokens without bytes at the end belong to the last chunk.
+                let last = if end == text.len() { ids.len() } else { at + 1 };
+                let chunk = Chunk::new(room::copied(&text[start..end])?, room::copied(&ids[first..last])?);
+                room::push(&mut chunks, chunk)?;
+                (start, first) = (end, last);
+            }
+            if first == ids.len() {
+                break;
+            }
+        }
+        if !chunks.is_empty() {
+            made.rope.splice(made.rope.first(), made.rope.first(), chunks);
+        }
+        made.unchanged = 0;
         Ok(made)
     }
 

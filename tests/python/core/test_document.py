@@ -121,3 +121,36 @@ def test_changed_may_be_before_the_first_changed_id() -> None:
     pairs = zip(tokenizer.encode(text), tokenizer.encode(edited), strict=False)
     first = next(index for index, (before, after) in enumerate(pairs) if before != after)
     assert (document.text, document.changed, first) == (edited, 20, 22)
+
+
+def test_sampled_ids_stay_until_an_edit_is_near(small: Tokenizer) -> None:
+    rng, ids_of = random.Random(4), [id for id, token in small.vocab.items() if token.isascii()]
+    for _ in range(300):
+        chunk_bytes = rng.choice((1, 8, 64, 512))
+        ids = rng.choices(ids_of, k=rng.choice((0, 3, 200)))
+        document = Document.from_ids(small, iter(ids), chunk_bytes=chunk_bytes)
+        text = small.decode(ids)
+        assert (document.ids.tolist(), document.text, len(document)) == (ids, text, len(ids))
+        at = rng.randint(0, len(text))
+        document.replace(at, at, " one two ")
+        assert document.text == text[:at] + " one two " + text[at:]
+        assert small.decode(document.ids) == document.text
+        kept = document.changed
+        assert document.ids[:kept].tolist() == ids[:kept]
+        if chunk_bytes < 64 and at > 300:
+            assert kept > 0, "ids far before the edit stay"
+        if chunk_bytes < 64 and len(text) - at > 300:
+            assert document.ids[-1] == ids[-1], "and those far behind it"
+        document.update("")
+        assert document.ids.tolist() == []
+        document.append(text)
+        assert document.ids.tolist() == small.encode(text)
+
+
+def test_ids_that_are_no_text(small: Tokenizer) -> None:
+    with pytest.raises(KeyError, match="index 1"):
+        Document.from_ids(small, [97, 10**6])
+    with pytest.raises(ValueError, match="the ids end inside a character"):
+        Document.from_ids(small, [0xC3])
+    with pytest.raises(ValueError, match="chunk_bytes is at least 1, not 0"):
+        Document.from_ids(small, [97], chunk_bytes=0)
