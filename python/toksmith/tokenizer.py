@@ -407,10 +407,11 @@ class Tokenizer:
         [97, 32, 108, 111, 119]
         """
         arguments.one_of("boundary", boundary, Boundary)
-        if boundary == "heal" and self._continuations is None:
-            object.__setattr__(self, "_continuations", Continuations(self))
-        continuations = self._continuations if boundary == "heal" else None
-        return EncodedPair(*self._core.encode_pair(prompt, completion, special, boundary == "joint", continuations))
+        if boundary != "heal":
+            return EncodedPair(*self._core.encode_pair(prompt, completion, special, boundary == "joint"))
+        continuations = self._continuations or Continuations(self)
+        object.__setattr__(self, "_continuations", continuations)
+        return EncodedPair(*continuations._encode_pair(prompt, completion, special))
 
     def append(self, ids: Iterable[int], text: str, *, special: bool = True) -> EncodedPair:
         """Return `ids`, unchanged, with those of `text` behind them: what a model sees after it sampled `ids`.

@@ -8,8 +8,9 @@ use pyo3::types::PyString;
 use super::arrays::Array;
 use super::objects::{Any, IntoObject, List, Made};
 use super::special::Special;
-use super::tokenizer::Tokenizer;
+use super::tokenizer::{PairRow, Tokenizer};
 use super::{call, errors};
+use crate::Boundary;
 use crate::encode::Continuations;
 
 /// How many ids to keep, and the ids that may come after them; None for any.
@@ -23,7 +24,7 @@ type Healed = (usize, Option<Made<Array<u32>>>);
 #[pyclass(frozen, module = "toksmith", name = "Continuations")]
 pub(super) struct PyContinuations {
     tokenizer: Py<Tokenizer>,
-    pub(super) inner: Continuations,
+    inner: Continuations,
 }
 
 #[pymethods]
@@ -45,6 +46,17 @@ impl PyContinuations {
         let special = special.tokens();
         let encoded = call::long(py, None, |control| self.inner.of_text(text, special, control))?;
         (&*encoded.stable, List(encoded.completions.iter().map(|ids| &**ids))).object(py)
+    }
+
+    /// The pair of a prompt and a completion, with the unstable end of the prompt in the completion.
+    fn _encode_pair(
+        &self,
+        py: Python<'_>,
+        prompt: &str,
+        completion: &str,
+        special: bool,
+    ) -> PyResult<PairRow> {
+        self.tokenizer.get().pair(py, prompt, completion, Boundary::Heal(&self.inner), special)
     }
 
     /// Return the ordinary tokens whose bytes begin with `prefix`, bytes or a str, as ascending ids:

@@ -42,9 +42,9 @@ impl PyDocument {
         Ok(PyDocument(Mutex::new(made)))
     }
 
-    /// Return a document of ids, such as those that a model sampled. They stay, though encoding the text gives
-    /// others, until an edit is near: then those of its chunk are encoded anew. The arguments are those of
-    /// the constructor.
+    /// Return a document of ids, such as those that a model sampled. They stay, though encoding the text
+    /// gives others, until an edit is near: then those of its chunk are encoded anew. The arguments are those
+    /// of the constructor.
     ///
     /// Raises: KeyError: An id has no token. ValueError: The ids end inside a character; or the tokenizer
     /// normalizes texts, so that its tokens are not the bytes of a text.

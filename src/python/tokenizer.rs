@@ -13,7 +13,6 @@ use pyo3::types::{PyDict, PyString};
 use serde_json::{Map, Value};
 
 use super::arrays::{Array, IdArray, Pairs};
-use super::continuations::PyContinuations;
 use super::dialects::PyTables;
 use super::formats::{object_of, value_of};
 use super::ids::{self, IdList};
@@ -67,6 +66,18 @@ impl Tokenizer {
     /// What decodes a tokenizer of Hugging Face.
     pub(super) fn decoder(&self) -> Option<&Arc<TextDecoder>> {
         self.inner.decoder()
+    }
+
+    pub(super) fn pair(
+        &self,
+        py: Python<'_>,
+        prompt: &str,
+        completion: &str,
+        boundary: Boundary<'_>,
+        special: bool,
+    ) -> PyResult<PairRow> {
+        let encode = |_: &Control| self.inner.encode_pair(prompt, completion, boundary, special_of(special));
+        call::long(py, None, encode).map(pair_row)
     }
 
     /// The ids of a text.
@@ -171,7 +182,7 @@ type RecordRow<'a> = (&'a str, u32, &'a [Option<u64>]);
 type PrunedParts = (Tokenizer, Made<Array<i64>>, Made<Array<i64>>);
 /// Chat templates by name.
 /// Ids, how many of them are before a border, and whether a token lies across it.
-type PairRow = (Made<IdList>, usize, bool);
+pub(super) type PairRow = (Made<IdList>, usize, bool);
 type Templates = Vec<(String, String)>;
 type IdsWithRanges = (Vec<u32>, Vec<(usize, usize)>);
 
@@ -540,9 +551,7 @@ impl Tokenizer {
     }
 
     /// The ids of a prompt and a completion, how many of them belong to the prompt, and whether a token lies
-    /// across. With `continuations` the unstable end of the prompt is encoded with the completion; else both
-    /// are encoded alone, or, if `joint`, as one text.
-    #[pyo3(signature = (prompt, completion, special, joint, continuations=None))]
+    /// across. Both are encoded as one text if `joint`, else alone.
     fn encode_pair(
         &self,
         py: Python<'_>,
@@ -550,15 +559,8 @@ impl Tokenizer {
         completion: &str,
         special: bool,
         joint: bool,
-        continuations: Option<&PyContinuations>,
     ) -> PyResult<PairRow> {
-        let boundary = match continuations {
-            Some(continuations) => Boundary::Heal(&continuations.inner),
-            None if joint => Boundary::Joint,
-            None => Boundary::Split,
-        };
-        let encode = |_: &Control| self.inner.encode_pair(prompt, completion, boundary, special_of(special));
-        call::long(py, None, encode).map(pair_row)
+        self.pair(py, prompt, completion, if joint { Boundary::Joint } else { Boundary::Split }, special)
     }
 
     /// `ids`, and behind them those of a text; how many were there, and whether a token lies across.

@@ -32,7 +32,7 @@ pub use files::{
 pub use folder::{ParquetWriter, ShardEntry, ShardFolder};
 pub use ledger::Snapshot;
 pub use options::{HASHED_BYTES, ShardOptions, Shuffle, Split};
-pub use packing::{LongDocument, Part, pack};
+pub use packing::{LongDocument, PackedPart, pack};
 pub use permutation::{KEY_BYTES, Permutation};
 pub use place::MAX_LISTED;
 pub use run::{Counts, ShardRun};

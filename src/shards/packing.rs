@@ -24,8 +24,8 @@ impl LongDocument {
         [("split", LongDocument::Split), ("truncate", LongDocument::Truncate), ("drop", LongDocument::Drop)];
 }
 
-/// A part of a document: its index, and which of its tokens.
-pub type Part = (usize, Range<usize>);
+/// A part of a document in a row: its index, and which of its tokens.
+pub type PackedPart = (usize, Range<usize>);
 
 /// Puts documents into rows of `length` tokens by best-fit decreasing: the longest part first, each into the
 /// row with the least room that is enough, the first of several. Empty documents are in no row.
@@ -38,12 +38,12 @@ pub fn pack(
     length: usize,
     long: LongDocument,
     control: &Control,
-) -> Result<(Vec<Part>, Vec<usize>)> {
+) -> Result<(Vec<PackedPart>, Vec<usize>)> {
     let mut parts = parts(lengths, length.max(1), long)?;
     parts.sort_by_key(|(_, range)| std::cmp::Reverse(range.len()));
     // Rows with room, by how much room they have.
     let (mut open, mut rows) = (BTreeSet::new(), 0);
-    let mut placed: Vec<(usize, Part)> = room::for_items(parts.len())?;
+    let mut placed: Vec<(usize, PackedPart)> = room::for_items(parts.len())?;
     for (number, part) in parts.into_iter().enumerate() {
         if number % 4096 == 0 {
             control.check()?;
@@ -68,7 +68,7 @@ pub fn pack(
 }
 
 /// The parts of documents, none longer than a row.
-fn parts(lengths: &[usize], length: usize, long: LongDocument) -> Result<Vec<Part>> {
+fn parts(lengths: &[usize], length: usize, long: LongDocument) -> Result<Vec<PackedPart>> {
     let mut parts = room::for_items(lengths.len())?;
     for (document, &len) in lengths.iter().enumerate() {
         let end = match long {
@@ -89,12 +89,13 @@ mod tests {
     use crate::random::Random;
 
     /// The rule, word by word.
-    fn slowly(lengths: &[usize], length: usize, long: LongDocument) -> Vec<Vec<Part>> {
+    fn slowly(lengths: &[usize], length: usize, long: LongDocument) -> Vec<Vec<PackedPart>> {
         let mut parts = parts(lengths, length, long).unwrap();
         parts.sort_by_key(|(_, range)| std::cmp::Reverse(range.len()));
-        let mut rows: Vec<Vec<Part>> = Vec::new();
+        let mut rows: Vec<Vec<PackedPart>> = Vec::new();
         for part in parts {
-            let room = |row: &Vec<Part>| length - row.iter().map(|(_, range)| range.len()).sum::<usize>();
+            let room =
+                |row: &Vec<PackedPart>| length - row.iter().map(|(_, range)| range.len()).sum::<usize>();
             match rows.iter_mut().filter(|row| room(row) >= part.1.len()).min_by_key(|row| room(row)) {
                 Some(row) => row.push(part),
                 None => rows.push(vec![part]),
@@ -111,7 +112,8 @@ mod tests {
             let lengths: Vec<usize> = (0..random.below(60)).map(|_| random.below(2 * length)).collect();
             let (_, long) = LongDocument::ALL[round % 3];
             let (parts, starts) = pack(&lengths, length, long, &Control::none()).unwrap();
-            let rows: Vec<Vec<Part>> = starts.windows(2).map(|at| parts[at[0]..at[1]].to_vec()).collect();
+            let rows: Vec<Vec<PackedPart>> =
+                starts.windows(2).map(|at| parts[at[0]..at[1]].to_vec()).collect();
             assert_eq!(rows, slowly(&lengths, length, long));
             let total = parts.iter().map(|(_, range)| range.len()).sum::<usize>();
             let all = lengths.iter().sum::<usize>();

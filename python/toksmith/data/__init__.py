@@ -1,8 +1,9 @@
 """Folders of training data: `toksmith.tokenize` writes them, `open` reads them.
 
 - Writing: `tokenize`, its `options`, the `folder` of a run, `repair`, `progress`, `table_texts`.
-- Reading: `dataset`, with windows in the order of a `Permutation`; `checking` against the manifest.
-- Rows of a fixed length: `packing`.
+- Reading: `dataset`, with windows in the order of a `Permutation`, and `rows` of whole documents; the `order` in
+  which processes share them; `checking` against the manifest.
+- `packing`: which documents share a row.
 - Both: the `manifest`, and `shards` in their formats.
 
 NumPy is imported when a folder is opened, and pyarrow if its shards are Parquet files; nothing else is needed.
