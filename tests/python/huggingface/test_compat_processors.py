@@ -123,6 +123,12 @@ def test_parts_change_in_place(theirs: Any) -> None:
         model.ignore_merges, pre_tokenizer.add_prefix_space = True, not pre_tokenizer.add_prefix_space
     for text in ("a b", "ab ab", "é <s>"):
         assert all_of(ours.encode(text)) == all_of(theirs.encode(text))
+    for tokenizer in (theirs, ours):
+        part = tokenizers_module().pre_tokenizers.ByteLevel(add_prefix_space=False)
+        tokenizer.pre_tokenizer = part
+        assert tokenizer.encode("a b").ids
+        part.add_prefix_space = True
+    assert all_of(ours.encode("a b")) == all_of(theirs.encode("a b"))
     with pytest.raises(AttributeError):
         ours.truncating = True  # type: ignore[attr-defined]
     for tokens in ("ab", None, [1]):

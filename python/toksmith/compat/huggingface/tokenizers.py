@@ -49,6 +49,7 @@ def _part(name: str, of_text: bool = True) -> Any:
 
     def put(tokenizer: Tokenizer, part: object) -> None:
         setattr(tokenizer._original, name, part)
+        tokenizer._lent[name, of_text] = _fingerprint(part)
         tokenizer._forget(of_text)
 
     return property(get, put)
@@ -99,6 +100,7 @@ class Tokenizer:
             self._fill(original.Tokenizer.from_str(tokenizer._core.written("huggingface")[0].decode()), tokenizer)
         elif isinstance(tokenizer, original.models.BPE):
             self._fill(original.Tokenizer(tokenizer), None)
+            self._lent["model", True] = _fingerprint(tokenizer)
         else:
             raise TypeError(f"expected a toksmith.Tokenizer or a BPE, not {type(tokenizer).__name__}")
 
@@ -139,23 +141,24 @@ class Tokenizer:
         """The tokenizer that encodes, made when it is first needed after a change."""
         if self._lent:
             self._forget_changed_parts()
-        if self._native is None:
+        native = self._native
+        if native is None:
             if not self._original.get_vocab_size():
                 raise ValueError("this tokenizer has no vocabulary yet: train it, or load one")
             core = _core.Tokenizer.of_huggingface(self.to_str().encode(), keep_ids=True)
             once = _once_special(self._original)
-            self._native = Native._of(core.with_special(once) if once else core)
-        return self._native
+            self._native = native = Native._of(core.with_special(once) if once else core)
+        return native
 
     def _encoder(self) -> tuple[_core.Tokenizer, _core.EncodingSettings]:
         """Return what encodes, and how encodings are finished, both as after the last change."""
-        core = self._tokenizer._core
-        if self._settings is None:
+        core, settings = self._tokenizer._core, self._settings
+        if settings is None:
             part = self._original.post_processor
             processor = None if part is None else _core.PostProcessor(part.__getstate__().decode())
-            settings = json.dumps([self._original.truncation, self._original.padding])
-            self._settings = _core.EncodingSettings(settings, processor)
-        return core, self._settings
+            lengths = json.dumps([self._original.truncation, self._original.padding])
+            self._settings = settings = _core.EncodingSettings(lengths, processor)
+        return core, settings
 
     # Files
 
@@ -245,9 +248,10 @@ class Tokenizer:
         """Return the text of each list of ids."""
         batch = [_checked_ids(ids) for ids in arguments.checked_batch(sequences, "decode_batch", "lists of ids")]
         tokenizer = self._tokenizer
-        if self._decoding is None:
-            self._decoding = _decodes_alike(self._original, tokenizer), _special(self._original)
-        is_alike, special = self._decoding
+        decoding = self._decoding
+        if decoding is None:
+            self._decoding = decoding = _decodes_alike(self._original, tokenizer), _special(self._original)
+        is_alike, special = decoding
         if not is_alike:
             return _decoded(self._original, batch, skip_special_tokens)
         vocab, skipped = tokenizer.vocab, special if skip_special_tokens else ()
