@@ -147,7 +147,7 @@ def test_ids_without_a_token_and_special_ones() -> None:
     ours = Tokenizer(special_tokens=["<s>"])
     with pytest.raises(KeyError, match="no token of id 999"):
         list(ours.decode_stream([97, 999]))
-    stream = toksmith.DecodeStream(ours, unknown="skip", skip_special_tokens=True)
+    stream = toksmith.DecodeStream(ours, unknown="skip", skip_special=True)
     assert list(stream.pieces([97, 999, 256])) == ["a"]
     with pytest.raises(ValueError, match='unknown is "error" or "skip"'):
         toksmith.DecodeStream(ours, unknown="drop")  # type: ignore[arg-type]

@@ -334,7 +334,7 @@ def _special(tokenizer: Any) -> set[int]:
     """Return the ids that decoding leaves out: an added token stays special if it is added again as another."""
     special = set()
     for id, token in tokenizer.get_added_tokens_decoder().items():
-        is_special: bool = token.special
+        is_special: bool = token.special and tokenizer.id_to_token(id) == token.content
         with contextlib.suppress(ValueError):
             if shown := _decoded(tokenizer, [[id] * 3], False)[0]:
                 is_special = _decoded(tokenizer, [[id] * 3], True)[0] != shown
