@@ -177,7 +177,7 @@ class Tokenizer:
     def from_buffer(cls, buffer: bytes) -> Tokenizer:
         """Load the content of a `tokenizer.json`."""
         try:
-            tokenizer = original.Tokenizer.from_buffer(bytes(buffer))
+            tokenizer = _without_panic(original.Tokenizer.from_buffer, bytes(buffer))
         except Exception as error:
             _core.Tokenizer.of_huggingface(bytes(buffer))  # whose error names the place
             raise ValueError(f"not a tokenizer.json: {error}") from error
@@ -344,14 +344,19 @@ def _special(tokenizer: Any) -> set[int]:
 
 
 def _decoded(tokenizer: Any, batch: list[list[int]], skip_special_tokens: bool) -> list[str]:
-    """Return the texts that the original makes of lists of ids; `ValueError` where it panics."""
+    """Return the texts that the original makes of lists of ids."""
+    texts: list[str] = _without_panic(tokenizer.decode_batch, batch, skip_special_tokens)
+    return texts
+
+
+def _without_panic(call: Callable[..., Any], *args: object) -> Any:
+    """Return the result of a call of the original; `ValueError` where it panics, which is no `Exception`."""
     try:
-        texts: list[str] = tokenizer.decode_batch(batch, skip_special_tokens)
+        return call(*args)
     except BaseException as error:
         if type(error).__name__ != "PanicException":
             raise
-        raise ValueError(f"the decoder of tokenizers panics: {error}") from None
-    return texts
+        raise ValueError(f"tokenizers panics: {error}") from None
 
 
 def _once_special(tokenizer: Any) -> set[str]:
