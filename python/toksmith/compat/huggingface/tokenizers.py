@@ -22,8 +22,9 @@ from . import training
 
 try:
     import tokenizers as original
+    from tokenizers import ByteLevelBPETokenizer as _OriginalByteLevel
 except ImportError as error:
-    raise ImportError("toksmith.compat.huggingface needs the package `tokenizers`: install it") from error
+    raise ImportError("toksmith.compat.huggingface needs the package `tokenizers` before 1.0: install it") from error
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -424,7 +425,7 @@ class DecodeStream:
         return piece
 
 
-class ByteLevelBPETokenizer(original.ByteLevelBPETokenizer):  # type: ignore[misc]
+class ByteLevelBPETokenizer(_OriginalByteLevel):  # type: ignore[misc]
     """A tokenizer that is made like GPT-2's: `tokenizers.ByteLevelBPETokenizer`, with toksmith inside."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
