@@ -584,7 +584,7 @@ class Tokenizer:
         return self._core.truncate_batch(batch, limit, special, side == "left", threads)
 
     def text_of(self, tokens: int, text: str | None = None, *, seed: int = 0) -> str:
-        """Return a text that encodes to exactly so many tokens, for tests of load.
+        """Return a text that encodes to exactly so many tokens, for load tests.
 
         Args:
             tokens: The number of ids of `encode(text_of(tokens))`.

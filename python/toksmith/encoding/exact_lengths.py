@@ -1,4 +1,4 @@
-"""Texts of exactly so many tokens, for tests of load."""
+"""Texts of exactly so many tokens, for load tests."""
 
 from __future__ import annotations
 
