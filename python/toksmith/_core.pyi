@@ -14,6 +14,7 @@ from .tokenizer import Tokenizer as _Tokenizer
 
 # Those of options, for type checkers; `_internal.choices` makes the same of what the core has.
 _FileFormat = Literal["toksmith", "gpt2", "tiktoken", "tekken", "sentencepiece", "gguf"]
+_LongDocument = Literal["split", "truncate", "drop"]
 _SpecialIds = Literal["first", "after_bytes", "last"]
 _Ties = Literal["bytes", "ids", "smallest_ids", "first", "huggingface"]
 _Unmatched = Literal["keep", "drop"]
@@ -22,6 +23,7 @@ NAMED_PATTERNS: dict[str, str]
 NO_PATTERN: str
 FORMATS: dict[str, tuple[str, list[str]]]
 META: str
+LONG_DOCUMENTS: tuple[str, ...]
 SPECIAL_IDS: tuple[str, ...]
 TIES: tuple[str, ...]
 UNMATCHED: tuple[str, ...]

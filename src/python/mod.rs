@@ -96,6 +96,8 @@ fn add_names(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("FORMATS", formats.map(|kind| (kind.name, (kind.about, kind.files))).into_py_dict(py)?)?;
     module.add("TIES", PyTuple::new(py, crate::tokenizer::TIES)?)?;
     module.add("UNMATCHED", PyTuple::new(py, [Unmatched::Keep, Unmatched::Drop].map(Unmatched::name))?)?;
+    module
+        .add("LONG_DOCUMENTS", PyTuple::new(py, crate::shards::LongDocument::NAMES.map(|(name, _)| name))?)?;
     module.add("SPECIAL_IDS", PyTuple::new(py, crate::train::SpecialIds::NAMES.map(|(name, _)| name))?)?;
     module.add("META", crate::spelling::META)?;
     module.add("COMPILED_PATTERNS", [("kimi", spellings::KIMI)].into_py_dict(py)?)?;

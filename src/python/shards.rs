@@ -209,7 +209,7 @@ type PartsAndStarts = (Made<Array<i64>>, Made<Array<i64>>);
 /// The rows of `toksmith.data.pack`: the document, start and end of each part, and where each row starts.
 #[pyfunction]
 pub(super) fn pack(py: Python<'_>, lengths: Vec<i64>, length: usize, long: &str) -> PyResult<PartsAndStarts> {
-    let known = LongDocument::ALL.into_iter().find(|(name, _)| *name == long);
+    let known = LongDocument::NAMES.into_iter().find(|(name, _)| *name == long);
     let Some((_, long)) = known else { return Err(PyValueError::new_err(format!("long={long:?}"))) };
     let checked = lengths.iter().enumerate().map(|(at, &len)| {
         let negative = |_| PyValueError::new_err(format!("lengths[{at}] is {len}, which is negative"));

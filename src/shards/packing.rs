@@ -20,7 +20,7 @@ pub enum LongDocument {
 
 impl LongDocument {
     /// All of them, with their names.
-    pub const ALL: [(&'static str, LongDocument); 3] =
+    pub const NAMES: [(&'static str, LongDocument); 3] =
         [("split", LongDocument::Split), ("truncate", LongDocument::Truncate), ("drop", LongDocument::Drop)];
 }
 
@@ -110,7 +110,7 @@ mod tests {
         for round in 0..3000 {
             let length = 1 + random.below(40);
             let lengths: Vec<usize> = (0..random.below(60)).map(|_| random.below(2 * length)).collect();
-            let (_, long) = LongDocument::ALL[round % 3];
+            let (_, long) = LongDocument::NAMES[round % 3];
             let (parts, starts) = pack(&lengths, length, long, &Control::none()).unwrap();
             let rows: Vec<Vec<PackedPart>> =
                 starts.windows(2).map(|at| parts[at[0]..at[1]].to_vec()).collect();

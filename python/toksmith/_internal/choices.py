@@ -8,6 +8,7 @@ from .. import _core
 
 if TYPE_CHECKING:
     FileFormat = _core._FileFormat
+    LongDocument = _core._LongDocument
     SpecialIds = _core._SpecialIds
     Ties = _core._Ties
     Unmatched = _core._Unmatched
@@ -15,6 +16,8 @@ else:
     # Files of Hugging Face and minbpe have functions of their own.
     FileFormat = Literal[tuple(name for name in _core.FORMATS if name not in ("huggingface", "minbpe"))]
     """The formats of a tokenizer's file that `Tokenizer.save` writes."""
+    LongDocument = Literal[_core.LONG_DOCUMENTS]
+    """What becomes of a document that is longer than a row."""
     SpecialIds = Literal[_core.SPECIAL_IDS]
     """Where the ids of special tokens are, relative to those of the bytes and the merges."""
     Ties = Literal[_core.TIES]
@@ -39,9 +42,6 @@ Side = Literal["left", "right"]
 
 Boundary = Literal["joint", "split", "heal"]
 """Where the ids of a prompt end."""
-
-LongDocument = Literal["split", "truncate", "drop"]
-"""What becomes of a document that is longer than a row."""
 
 Errors = Literal["strict", "replace"]
 """What becomes of bytes that are not UTF-8."""

@@ -93,7 +93,6 @@ impl Document {
         if !chunks.is_empty() {
             made.rope.splice(made.rope.first(), made.rope.first(), chunks);
         }
-        made.unchanged = 0;
         Ok(made)
     }
 

@@ -252,5 +252,5 @@ def test_choices_of_the_core_are_those_of_the_stub() -> None:
         and isinstance(statement.value, ast.Subscript)
         and ast.unparse(statement.value.value) == "Literal"
     }
-    names = ("FileFormat", "SpecialIds", "Ties", "Unmatched")
+    names = ("FileFormat", "LongDocument", "SpecialIds", "Ties", "Unmatched")
     assert {name: set(get_args(getattr(choices, name))) for name in names} == written
