@@ -5,11 +5,12 @@ from __future__ import annotations
 import contextlib
 import copy
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from ._internal import arguments, memory
 from ._internal.choices import Errors, InputFormat
+from ._internal.messages import shown
 from .files import documents, inputs
 from .files.documents import Document
 from .files.inputs import Source
@@ -33,8 +34,9 @@ class Corpus:
         sources: A path, a glob, a folder, a URL that `fsspec` opens, or "-" for standard input; a list or tuple of
             them; or any other iterable, of texts, each a document.
         field: The name of the text in records; "a.b" is the field "b" of "a". Default: "text". With it, a pipe is
-            JSON lines.
+            JSON lines. Several names, as ["title", "text"], are texts that are joined.
         column: The same, and the one that counts in Parquet and Arrow files.
+        field_separator: What joins the texts of several fields.
         input_format: "text", "jsonl", "json", "csv", "tsv", "parquet", "arrow", "tar" or "warc": the format of files.
         document_separator: A string that separates documents in files of text, and is no token.
         errors: "strict" refuses text that is not UTF-8, "replace" reads invalid bytes as U+FFFD.
@@ -54,7 +56,7 @@ class Corpus:
 
     __slots__ = ("document_separator", "errors", "reading", "sources")
 
-    reading: dict[str, str | None]
+    reading: dict[str, str | list[str] | None]
     """The options that say where the text is in a file."""
     sources: list[Source]
     """The files, in the order in which they are read; or the iterable, as the only source."""
@@ -63,8 +65,9 @@ class Corpus:
         self,
         sources: TextSources,
         *,
-        field: str | None = None,
-        column: str | None = None,
+        field: str | Sequence[str] | None = None,
+        column: str | Sequence[str] | None = None,
+        field_separator: str = inputs.FIELD_SEPARATOR,
         input_format: InputFormat | None = None,
         document_separator: str | None = None,
         errors: Errors = "strict",
@@ -75,11 +78,17 @@ class Corpus:
             arguments.one_of("input_format", input_format, InputFormat)
         limit = memory.limit(max_record_bytes, "max_record_bytes")
         self.document_separator, self.errors = arguments.checked_separator(document_separator), errors
-        self.reading = {"field": field, "column": column, "input_format": input_format}
+        fields, columns = _names("field", field), _names("column", column)
+        self.reading = {
+            "field": _shortened(fields),
+            "column": _shortened(columns),
+            "field_separator": field_separator if any(len(names or ()) > 1 for names in (fields, columns)) else None,
+            "input_format": input_format,
+        }
         if isinstance(sources, (str, bytes, os.PathLike)):
             sources = [sources]
         if isinstance(sources, (list, tuple)):
-            self.sources = inputs.find(sources, inputs.Reading(field, column, input_format, limit))
+            self.sources = inputs.find(sources, inputs.Reading(fields, columns, input_format, field_separator, limit))
         else:
             if not field is column is input_format is None:
                 raise ValueError("field, column and input_format are for files: leave them out for texts")
@@ -178,3 +187,18 @@ class Corpus:
             if has_name or inputs.STANDARD_INPUT not in self.paths or inputs.DEVICE not in str(error):
                 raise
             raise type(error)(str(error).replace(inputs.DEVICE, "standard input")) from None
+
+
+def _names(option: str, value: str | Sequence[str] | None) -> tuple[str, ...] | None:
+    """Return the names of an option that takes one or several."""
+    if value is None or isinstance(value, str):
+        return None if value is None else (value,)
+    names = tuple(value) if isinstance(value, Iterable) else ()
+    if not names or not all(isinstance(name, str) for name in names):
+        raise TypeError(f"{option} is a name, or a list of names, not {shown(value)}")
+    return names
+
+
+def _shortened(names: tuple[str, ...] | None) -> str | list[str] | None:
+    """Return one name as it is."""
+    return names if names is None else names[0] if len(names) == 1 else [*names]

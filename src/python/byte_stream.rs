@@ -13,20 +13,20 @@ use super::documents::PythonReader;
 use super::objects::Made;
 use crate::error::Error;
 use crate::source::{
-    ByteStream, Compression, DocumentFormat, DocumentReader, Format, InputFile, Opener, ReadDocument,
+    ByteStream, Compression, DocumentFormat, DocumentReader, Fields, Format, InputFile, Opener, ReadDocument,
     ReadOptions, Stamp, format_of_file, not_plain, substitute,
 };
 
 const BLOCK_BYTES: usize = 1 << 20;
 
-/// A file as the package describes it (`toksmith.files.inputs.InputFile`): the field has the text of each
-/// record.
+/// A file as the package describes it (`toksmith.files.inputs.Source`).
 #[derive(FromPyObject)]
 pub(super) struct PyInputFile {
     path: PathBuf,
     compression: Option<String>,
     format: Option<String>,
-    field: String,
+    fields: Vec<String>,
+    field_separator: String,
     seen: Option<FileStamp>,
     max_record_bytes: u64,
     /// Opens the source in place of the path.
@@ -45,11 +45,12 @@ impl PyInputFile {
         let compression = self.compression.as_deref().map_or(Some(Compression::None), Compression::of_name);
         let format = self.format.as_deref().map(format_of_name).transpose()?;
         let open = self.open.map(|open| -> Opener { Arc::new(move || PythonReader::open(&open)) });
+        let fields = Fields { names: self.fields, separator: self.field_separator };
         Ok(InputFile {
             path: self.path,
             open,
             compression: compression.ok_or_else(|| PyValueError::new_err("unknown compression"))?,
-            records: DocumentFormat::of(format, self.field),
+            records: DocumentFormat::of(format, fields),
             seen: self.seen.map(|stamp| Stamp { size: stamp.size, modified: Some(stamp.modified) }),
             is_certain: format.is_some(),
             max_record_bytes: self.max_record_bytes,

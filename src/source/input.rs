@@ -10,25 +10,40 @@ use super::kinds::Format;
 use super::stamp::Stamp;
 use crate::error::Error;
 
+/// The fields of a record that hold its text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fields {
+    /// Their names; `a.b` is the field `b` of the object in `a`. None: the whole record, as JSON, is the text.
+    pub names: Vec<String>,
+    /// What joins their texts.
+    pub separator: String,
+}
+
+impl From<&str> for Fields {
+    fn from(name: &str) -> Self {
+        Fields { names: vec![name.to_owned()], separator: String::new() }
+    }
+}
+
 /// Which parts of a file are documents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DocumentFormat {
     /// The whole file is one document.
     Whole,
-    /// Each line is a JSON object, and the string in its field of this name is a document.
-    JsonLines(String),
+    /// Each line is a JSON object, and the text in these fields is a document.
+    JsonLines(Fields),
     /// The file is a container, and its documents are read as frames ([`super::frames`]): texts, and JSON
-    /// objects with the text in this field.
-    Framed(Format, String),
+    /// objects with the text in these fields.
+    Framed(Format, Fields),
 }
 
 impl DocumentFormat {
-    /// The documents of a format; `field` has the text of a record. The caller reads tables.
-    pub fn of(format: Option<Format>, field: String) -> Self {
+    /// The documents of a format; `fields` have the text of a record. The caller reads tables.
+    pub fn of(format: Option<Format>, fields: Fields) -> Self {
         match format {
             None | Some(Format::Text | Format::Parquet | Format::Arrow) => DocumentFormat::Whole,
-            Some(Format::JsonLines) => DocumentFormat::JsonLines(field),
-            Some(format) => DocumentFormat::Framed(format, field),
+            Some(Format::JsonLines) => DocumentFormat::JsonLines(fields),
+            Some(format) => DocumentFormat::Framed(format, fields),
         }
     }
 }
@@ -76,12 +91,9 @@ impl InputFile {
         Some(PlainFile { path: &self.path, stamp })
     }
 
-    /// The field of the text in records; `None` for a file that is a document.
-    pub(crate) fn field(&self) -> Option<&str> {
-        match &self.records {
-            DocumentFormat::Whole => None,
-            DocumentFormat::JsonLines(field) | DocumentFormat::Framed(_, field) => Some(field),
-        }
+    /// Whether documents are records; otherwise the file is one.
+    pub(crate) fn has_records(&self) -> bool {
+        self.records != DocumentFormat::Whole
     }
 
     /// The error of a text from this byte on that is longer than the limit.

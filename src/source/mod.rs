@@ -43,7 +43,7 @@ pub use compression::{AnyRead, Compression};
 pub use cuts::Cutter;
 pub(crate) use cuts::Guard;
 pub(crate) use file::{read_at, write_at, write_through_at};
-pub use input::{DocumentFormat, InputFile, MAX_RECORD_BYTES, Opener};
+pub use input::{DocumentFormat, Fields, InputFile, MAX_RECORD_BYTES, Opener};
 pub use kinds::{Format, not_plain, substitute};
 pub(crate) use parts::{ChunkDocuments, DocumentPart};
 pub(crate) use plan::{Chunk, ChunkJob, Plan};

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::chunk_cuts::ChunkCutter;
 use super::frames::Frame;
-use super::input::{DocumentFormat, InputFile};
+use super::input::{DocumentFormat, Fields, InputFile};
 use super::records::{Flaw, Record};
 use super::skipped::Skipped;
 use super::utf8::valid_utf8;
@@ -29,6 +29,8 @@ pub(crate) struct ChunkDocuments<'c, 't> {
     /// The field of the label of each document, if labels are wanted.
     pub(crate) label: Option<&'c str>,
     pub(crate) labels: Vec<String>,
+    /// The place of each document, if places are wanted: what is to be said if it is left out.
+    pub(crate) places: Option<Vec<Skipped>>,
 }
 
 /// The error is the document that ends the run.
@@ -41,7 +43,14 @@ const LONG_INVALID: &str = "the document is not UTF-8 and too long to be left ou
 impl<'c, 't> ChunkDocuments<'c, 't> {
     pub(crate) fn new(cutter: &'c ChunkCutter<'c>) -> Self {
         let (parts, skipped, labels) = (Vec::new(), Vec::new(), Vec::new());
-        ChunkDocuments { cutter, parts, skipped, lines: 0, label: None, labels }
+        ChunkDocuments { cutter, parts, skipped, lines: 0, label: None, labels, places: None }
+    }
+
+    fn push(&mut self, part: DocumentPart<'t>, place: impl FnOnce() -> Skipped) {
+        self.parts.push(part);
+        if let Some(places) = &mut self.places {
+            places.push(place());
+        }
     }
 
     /// Adds the documents of a chunk of the source of this number, from an offset on. `begins` and `ends` say
@@ -55,13 +64,13 @@ impl<'c, 't> ChunkDocuments<'c, 't> {
     ) -> Added {
         match &source.records {
             DocumentFormat::Whole => self.add_text(bytes, (number, offset), (begins, ends)),
-            DocumentFormat::JsonLines(field) => self.add_lines(bytes, (number, source), field, offset),
-            DocumentFormat::Framed(_, field) => {
+            DocumentFormat::JsonLines(fields) => self.add_lines(bytes, (number, source), fields, offset),
+            DocumentFormat::Framed(_, fields) => {
                 let mut frames = bytes;
                 while let Some((Frame { place, is_json, bytes }, len)) = Frame::first(frames) {
                     let (is_text, member) = (!is_json, Some(place));
                     let record = Record { bytes, is_text, member, ..Record::default() };
-                    self.add_record(&record, field, number)?;
+                    self.add_record(&record, fields, number)?;
                     frames = &frames[len..];
                 }
                 Ok(())
@@ -74,7 +83,7 @@ impl<'c, 't> ChunkDocuments<'c, 't> {
         &mut self,
         bytes: &'t [u8],
         (number, source): (usize, &InputFile),
-        field: &str,
+        fields: &Fields,
         offset: u64,
     ) -> Added {
         let (is_valid, limit) = (simdutf8::basic::from_utf8(bytes).is_ok(), source.max_record_bytes);
@@ -88,7 +97,7 @@ impl<'c, 't> ChunkDocuments<'c, 't> {
             if exceeded.is_some() || !bytes.trim_ascii().is_empty() {
                 let (line, start) = (self.lines, offset + bom as u64);
                 let record = Record { bytes, is_valid, line, offset, start, exceeded, ..Record::default() };
-                self.add_record(&record, field, number)?;
+                self.add_record(&record, fields, number)?;
             }
             (tail, offset) = (&tail[len..], offset + len as u64);
         }
@@ -96,7 +105,7 @@ impl<'c, 't> ChunkDocuments<'c, 't> {
     }
 
     /// Adds a line of JSON, or a document of a container.
-    fn add_record(&mut self, record: &Record<'t>, field: &str, source: usize) -> Added {
+    fn add_record(&mut self, record: &Record<'t>, fields: &Fields, source: usize) -> Added {
         if let Some(label) = self.label {
             let label = record.label(label, self.cutter.options.replace);
             self.labels.push(label.map_err(|flaw| Skipped::record(source, record, flaw))?);
@@ -110,9 +119,10 @@ impl<'c, 't> ChunkDocuments<'c, 't> {
                 wrong
             });
         }
-        match record.text(field, self.cutter.options.replace) {
+        match record.text(fields, self.cutter.options.replace) {
             Ok(text) => {
-                self.parts.push(DocumentPart { text, begins: true, ends: true });
+                let place = || Skipped::record(source, record, Flaw::NoText(String::new()));
+                self.push(DocumentPart { text, begins: true, ends: true }, place);
                 Ok(())
             }
             // It may go on in the next block.
@@ -163,7 +173,7 @@ impl<'c, 't> ChunkDocuments<'c, 't> {
     fn add(&mut self, text: &'t [u8], wrong: Skipped, (begins, ends): (bool, bool)) -> Added {
         match valid_utf8(text, self.cutter.options.replace) {
             Ok(text) => {
-                self.parts.push(DocumentPart { text, begins, ends });
+                self.push(DocumentPart { text, begins, ends }, || wrong);
                 Ok(())
             }
             Err(at) => {

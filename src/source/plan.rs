@@ -126,7 +126,7 @@ impl<'a: 'scope, 'scope, 'env> Plan<'scope, 'env, 'a> {
         if start > file.size() {
             return Err(Error::Snapshot);
         }
-        let is_lines = source.field().is_some();
+        let is_lines = source.has_records();
         let end = if is_lines {
             self.cutter.end_of_lines(file, (start, source.max_record_bytes), self.control)?
         } else {

@@ -6,6 +6,7 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
+use super::input::Fields;
 use super::utf8::valid_utf8;
 use crate::error::{show_reason, show_text, unexpected_map};
 use crate::room;
@@ -42,15 +43,23 @@ pub(crate) enum Flaw {
 }
 
 impl<'b> Record<'b> {
-    /// The string in a field of an object, in UTF-8. With `replace`, invalid bytes and lone surrogates are
-    /// read as U+FFFD.
-    pub(crate) fn text(&self, field: &str, replace: bool) -> Result<Cow<'b, [u8]>, Flaw> {
+    /// The text of a record, in UTF-8. With `replace`, invalid bytes and lone surrogates are read as U+FFFD.
+    pub(crate) fn text(&self, fields: &Fields, replace: bool) -> Result<Cow<'b, [u8]>, Flaw> {
         if let Some(limit) = self.exceeded {
             return Err(Flaw::TooLong(limit));
         }
         let text = match self.is_valid {
             true => Cow::Borrowed(self.bytes),
             false => valid_utf8(self.bytes, replace).map_err(Flaw::NotUtf8)?,
+        };
+        let field = match &fields.names[..] {
+            [] => return Ok(text),
+            [field] => field,
+            names => {
+                let texts: Result<Vec<_>, _> =
+                    names.iter().map(|name| text_of(&text, name, replace)).collect();
+                return Ok(Cow::Owned(texts.map_err(Flaw::NoText)?.join(&*fields.separator).into_bytes()));
+            }
         };
         let owned = |text: Cow<'_, str>| text.into_owned().into_bytes();
         let text = match &text {
@@ -68,7 +77,7 @@ impl<'b> Record<'b> {
         if self.is_text {
             return Err(Flaw::NoText(format!("this is a text, and has no field {}", show_text(field))));
         }
-        let label = self.text(field, replace).map_err(|flaw| match flaw {
+        let label = self.text(&field.into(), replace).map_err(|flaw| match flaw {
             // The end of the message says how to name the field of the text.
             Flaw::NoText(reason) => Flaw::NoText(reason.split(": name ").next().unwrap_or("").to_owned()),
             other => other,

@@ -47,16 +47,17 @@ impl Skipped {
     /// Replaces the line of a record, which counts from the beginning of its chunk, by the one in its file,
     /// which has so many lines before the chunk.
     pub(crate) fn after_lines(self, before: u64, file: &InputFile) -> Self {
-        let line = self.line.map(|line| if file.field().is_some() { line + before } else { line });
+        let line = self.line.map(|line| if file.has_records() { line + before } else { line });
         Skipped { line, ..self }
     }
 
     /// The error of the document, in this file.
     pub(crate) fn error(self, file: &InputFile) -> Error {
         let Skipped { line, offset, member, reason, .. } = self;
-        let is_record = file.field().is_some();
+        let is_record = file.has_records();
         let reason = match (reason, member, line) {
             (Some(reason), Some(place), _) => format!("{place}: {reason}"),
+            (Some(reason), None, Some(number)) if !is_record => format!("text number {number}: {reason}"),
             (Some(reason), None, Some(line)) => format!("line {line} (byte {offset}): {reason}"),
             (Some(reason), None, None) => {
                 return Error::io(&file.path)(std::io::Error::new(ErrorKind::InvalidData, reason));

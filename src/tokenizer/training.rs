@@ -165,7 +165,7 @@ fn input_of(path: &Path) -> Result<InputFile> {
     if let Some(format @ (Format::Parquet | Format::Arrow)) = format {
         return Err(unread(format!("toksmith for Python alone reads {}", format.name())));
     }
-    let records = DocumentFormat::of(format, "text".to_owned());
+    let records = DocumentFormat::of(format, "text".into());
     Ok(InputFile { compression, records, is_certain: format.is_some(), ..InputFile::text(path.to_owned()) })
 }
 

@@ -74,15 +74,21 @@ def _gathered(name: str, options: Iterable[str], make: Callable[..., object]) ->
     return decorate
 
 
-_READING = ("field", "column", "input_format", "document_separator", "max_record_bytes", "errors")
+_READING = ("field", "column", "field_separator", "input_format", "document_separator", "max_record_bytes", "errors")
 # How documents are read: the options of `Corpus`, which the command gets as `reading`.
 reading = together(
     option(
         "--field NAME",
         "The field or column of records that holds the text; a.b is the field b of a. Standard input is then "
-        "read as JSON lines. Default: text.",
+        "read as JSON lines. Repeat it to join several. Default: text.",
+        multiple=True,
     ),
-    option("--column NAME", "The column of Parquet and Arrow files that holds the text. Default: --field."),
+    option(
+        "--column NAME",
+        "The column of Parquet and Arrow files that holds the text. Repeat it to join several. Default: --field.",
+        multiple=True,
+    ),
+    option("--field-separator TEXT", "What joins the texts of several fields. Default: an empty line."),
     option("--input-format", "The format of the files. Default: detected from their content.", choices.InputFormat),
     option(
         "--document-separator TEXT",

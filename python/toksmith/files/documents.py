@@ -83,6 +83,6 @@ def _decoded(texts: Iterable[object], errors: str) -> Iterator[str]:
 
 def _rows(source: Source, errors: str, label: str | None) -> Iterator[Document]:
     texts = tables.texts([source], errors)
-    labels = itertools.repeat(None) if label is None else tables.texts([source._replace(field=label)], errors)
+    labels = itertools.repeat(None) if label is None else tables.texts([source._replace(fields=(label,))], errors)
     for text, name in zip(texts, labels, strict=label is not None):
         yield Document(source.name, [text], name)

@@ -25,6 +25,8 @@ _MAX_NAME = 255
 _TEXTS_HINT = "texts are given as an iterator, as iter([text])"
 
 
+FIELD_SEPARATOR = "\n\n"
+"""What joins the texts of several fields."""
 MAX_RECORD_BYTES = _core.MAX_RECORD_BYTES
 """The default of the option of this name: a few bytes of a compressed file may stand for any number of bytes."""
 
@@ -33,16 +35,17 @@ class Source(NamedTuple):
     """A file, or an iterable of texts.
 
     `compression` is "gzip", "zstd", "xz", "bzip2" or None. `format` is one of `choices.InputFormat`; None is text
-    that is checked when it is read. `field` is the name of the text in records. `seen` is the size and the time of
-    change of a file; None for a pipe or texts, which have neither. `open` opens a file that is not on this machine.
-    `texts` stands in place of a file. `problem` is why the file is not read. `max_record_bytes` is the option of
-    `Corpus`.
+    that is checked when it is read. `fields` are the names of the text in records, and `field_separator` joins
+    them; without a name the text is the whole record, as JSON. `seen` is the size and the time of change of a file;
+    None for a pipe or texts, which have neither. `open` opens a file that is not on this machine. `texts` stands in
+    place of a file. `problem` is why the file is not read. `max_record_bytes` is the option of `Corpus`.
     """
 
     path: str
     compression: str | None = None
     format: str | None = None
-    field: str = "text"
+    fields: tuple[str, ...] = ("text",)
+    field_separator: str = FIELD_SEPARATOR
     seen: watching.Stamp | None = None
     open: Callable[[], IO[bytes]] | None = None
     texts: Iterable[object] | None = None
@@ -53,6 +56,11 @@ class Source(NamedTuple):
     def name(self) -> str:
         """What to call the source in a message."""
         return "standard input" if self.path == DEVICE else self.path
+
+    @property
+    def field(self) -> str:
+        """What to call the fields in a message."""
+        return ", ".join(self.fields)
 
     @property
     def kind(self) -> str:
@@ -84,9 +92,10 @@ class Source(NamedTuple):
 class Reading(NamedTuple):
     """How files are read: the options of `Corpus`."""
 
-    field: str | None
-    column: str | None
+    field: tuple[str, ...] | None
+    column: tuple[str, ...] | None
     format: str | None
+    field_separator: str = FIELD_SEPARATOR
     max_record_bytes: int = MAX_RECORD_BYTES
 
     def source(self, path: str, open: Callable[[], IO[bytes]] | None = None) -> Source:
@@ -97,23 +106,27 @@ class Reading(NamedTuple):
             return Source(path, open=open, problem=problem)
         if format is None and self.field is not None:
             format = "jsonl"
-        source = Source(path, compression, format, open=open, max_record_bytes=self.max_record_bytes)
+        source = Source(
+            path,
+            compression,
+            format,
+            field_separator=self.field_separator,
+            open=open,
+            max_record_bytes=self.max_record_bytes,
+        )
         names = (self.column, self.field) if source.kind == "column" else (self.field, self.column)
-        return source._replace(field=next((name for name in names if name is not None), "text"))
+        return source._replace(fields=next((name for name in names if name is not None), ("text",)))
 
 
 def find(paths: Iterable[str | bytes | os.PathLike[str]], reading: Reading) -> list[Source]:
     """Return the files that paths, globs, folders, URLs and "-" stand for, in a fixed order."""
-    for name, value in zip(("field", "column"), reading, strict=False):
-        if value is not None and not isinstance(value, str):
-            raise TypeError(f"{name} is a name, not {type(value).__name__}")
     sources = [source for path in paths for source in _sources_of(path, reading)]
     if not sources:
         raise ValueError("no source is given")
-    for name, value in zip(("field", "column"), reading, strict=False):
+    for name, value in (("field", reading.field), ("column", reading.column)):
         if value is not None and all(source.is_text and source.problem is None for source in sources):
             raise ValueError(
-                f"{name}={shown(value)} is for files of records: there is none, or name its input_format"
+                f"{name}={shown(', '.join(value))} is for files of records: there is none, or name its input_format"
             )
     if sum(source.path == DEVICE for source in sources) > 1:
         raise ValueError("standard input is given twice")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import json
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import IO, TYPE_CHECKING, Any, TypeVar
@@ -157,7 +158,7 @@ def _check_lengths(source: Source, cells: Array) -> None:
 def _parquet(source: Source, file: IO[bytes], rows: int) -> Iterator[tuple[Array, int]]:
     with naming(source.name, "not a Parquet file, or truncated"):
         table = arrow().parquet.ParquetFile(file, buffer_size=_BUFFER_BYTES, pre_buffer=False)
-    path = _path(source, table.schema_arrow)
+    names, pick = _picking(source, table.schema_arrow)
     metadata = table.metadata
     # Of all columns: where the metadata of a column is damaged, asking pyarrow for it ends the process.
     size = sum(metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups))
@@ -166,8 +167,8 @@ def _parquet(source: Source, file: IO[bytes], rows: int) -> Iterator[tuple[Array
     # One column is one task: another thread would only take it over while this one waits.
     # Each row group alone: pyarrow does not put the dictionaries of several ones together inside of structs.
     for group in range(metadata.num_row_groups):
-        for batch in table.iter_batches(rows, [group], [source.field], use_threads=False):
-            yield _inner(batch.column(0), path[1:]), round(per_row * len(batch))
+        for batch in table.iter_batches(rows, [group], names, use_threads=False):
+            yield pick(batch), round(per_row * len(batch))
 
 
 def _arrow(source: Source, file: IO[bytes]) -> Iterator[tuple[Array, int]]:
@@ -177,11 +178,11 @@ def _arrow(source: Source, file: IO[bytes]) -> Iterator[tuple[Array, int]]:
     file.seek(0)
     with naming(source.name, "not an Arrow file, or truncated"):
         reader: Any = pa.ipc.open_file(file) if is_file else pa.ipc.open_stream(file)
-    path = _path(source, reader.schema)
+    _, pick = _picking(source, reader.schema)
     batches = map(reader.get_batch, range(reader.num_record_batches)) if is_file else reader
     done = 0
     for batch in batches:
-        cells = _inner(batch.column(reader.schema.names.index(path[0])), path[1:])
+        cells = pick(batch)
         try:
             cells.validate(full=True)
         except pa.ArrowInvalid as error:  # offsets are checked before the text, which is checked by its readers
@@ -191,7 +192,41 @@ def _arrow(source: Source, file: IO[bytes]) -> Iterator[tuple[Array, int]]:
         yield cells, max(done - before, 0)
 
 
-def _path(source: Source, schema: Any) -> list[str]:
+def _picking(source: Source, schema: Any) -> tuple[list[str] | None, Callable[[RecordBatch], Array]]:
+    """Return the columns that are read, and what makes the texts of a batch of them."""
+    if not source.fields:
+        return None, _records
+    paths = [_path(source.name, field, schema) for field in source.fields]
+
+    def pick(batch: RecordBatch) -> Array:
+        columns = [_inner(batch.column(path[0]), path[1:]) for path in paths]
+        return columns[0] if len(columns) == 1 else _joined(columns, source.field_separator)
+
+    return [*source.fields], pick
+
+
+def _joined(columns: list[Array], separator: str) -> Array:
+    """Return the texts of each row joined; null if one of them is."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    texts = [column.cast(pa.large_string()) for column in columns]
+    return compute.binary_join_element_wise(*texts, pa.scalar(separator, pa.large_string()))
+
+
+def _records(batch: RecordBatch) -> Array:
+    """Return each row as JSON."""
+    import pyarrow as pa
+
+    return pa.array([as_json(row) for row in batch.to_pylist()], pa.large_string())
+
+
+def as_json(record: object) -> str:
+    """Return a record as JSON; what JSON has no type for becomes text."""
+    return json.dumps(record, ensure_ascii=False, default=str)
+
+
+def _path(name: str, field: str, schema: Any) -> list[str]:
     """Return the name of the column, and the names of fields in it: `a.b` is the field `b` of the column `a`.
 
     It is an error if several columns, or fields, fit.
@@ -199,15 +234,15 @@ def _path(source: Source, schema: Any) -> list[str]:
     import pyarrow as pa
 
     kind = pa.struct(list(schema))
-    paths = [[source.field]] * len(kind.get_all_field_indices(source.field))
-    path = source.field.split(".")
+    paths = [[field]] * len(kind.get_all_field_indices(field))
+    path = field.split(".")
     if len(path) > 1:
         paths += [path] * _count(kind, path)
     if not paths:
-        there = f"there is no column {shown(source.field)}, only {shown(schema.names, 400)}"
-        raise ValueError(f"{source.name}: {there}: name one with column=…")
+        there = f"there is no column {shown(field)}, only {shown(schema.names, 400)}"
+        raise ValueError(f"{name}: {there}: name one with column=…")
     if len(paths) > 1:
-        raise ValueError(f"{source.name}: the column {shown(source.field)} is there twice: rename one of them")
+        raise ValueError(f"{name}: the column {shown(field)} is there twice: rename one of them")
     return paths[0]
 
 

@@ -255,6 +255,38 @@ def test_nested_fields(tmp_path: Path) -> None:
             texts(tmp_path / "b.jsonl", field=field)
 
 
+def test_several_fields_are_joined(tmp_path: Path) -> None:
+    pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    rows = [{"title": "low", "a": {"b": "er"}}, {"title": "new \u00e9", "a": {"b": ""}}]
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    (tmp_path / "a.csv").write_text("title,a.b\nlow,er\nnew é,\n", "utf-8")
+    table = pa.table(
+        {"title": pa.array(["low", "new é", "x"]).dictionary_encode(), "a": [*(r["a"] for r in rows), None]}
+    )
+    parquet.write_table(table.slice(0, 2), tmp_path / "a.parquet")
+    Tokenizer().save(tmp_path / "t.json")
+    for name in ("a.jsonl", "a.csv", "a.parquet"):
+        assert texts(tmp_path / name, field=["title", "a.b"]) == ["low\n\ner", "new é\n\n"]
+        assert texts(tmp_path / name, field=["a.b", "title"], field_separator="|") == ["er|low", "|new é"]
+        shown = run_command(
+            "count", name, "-t", "t.json", "--field", "title", "--field", "a.b", "--json", cwd=tmp_path
+        )
+        assert shown.returncode == 0, shown.stderr
+    with pytest.raises(ValueError, match=r'line 1 .*: there is no field "c"'):
+        texts(tmp_path / "a.jsonl", field=["title", "c"])
+    parquet.write_table(table, tmp_path / "b.parquet")
+    with pytest.raises(ValueError, match=r"row 2: the column 'title, a\.b' holds no text"):
+        texts(tmp_path / "b.parquet", field=("title", "a.b"))
+    for wrong in ([], 5, ["a", 5]):
+        with pytest.raises(TypeError, match="field is a name, or a list of names"):
+            Corpus(tmp_path / "a.jsonl", field=wrong)  # type: ignore[arg-type]
+    manifest = toksmith.tokenize(Corpus(tmp_path / "a.jsonl", field=["title", "a.b"]), Tokenizer(), tmp_path / "out")
+    assert manifest["run"]["options"]["field"] == ["title", "a.b"]
+    with pytest.raises(ValueError, match=r"had field_separator"):
+        corpus = Corpus(tmp_path / "a.jsonl", field=["title", "a.b"], field_separator=" ")
+        toksmith.tokenize(corpus, Tokenizer(), tmp_path / "out")
+
+
 def test_a_folder_of_datasets(tmp_path: Path) -> None:
     pa = pytest.importorskip("pyarrow")
     table = pa.table({"text": ["one", "two"]})
