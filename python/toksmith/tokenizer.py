@@ -531,7 +531,7 @@ class Tokenizer:
         image_tokens: Callable[[Mapping[str, Any]], int] | None = None,
         **options: Any,
     ) -> int:
-        """Return how many ids `encode_messages` returns, without building them.
+        """Return how many ids `encode_messages` returns.
 
         Args:
             messages: As in `apply_chat_template`.
@@ -541,7 +541,7 @@ class Tokenizer:
             **options: As in `apply_chat_template`.
         """
         rows = list(messages)
-        count = self._conversation(rows, {**options, "trusted": trusted}).count()
+        count = len(self._conversation(rows, {**options, "trusted": trusted}).ids())
         if image_tokens is not None:
             from .chat.conversation import images_of
 

@@ -36,8 +36,8 @@ mod superwords;
 mod tables;
 
 pub use api::{
-    CHUNK_BYTES, Completions, Continuations, Document, EncodeStream, IdView, KnownPrefix, PrefixCache,
-    RandomMerges, Words,
+    CHUNK_BYTES, Completions, Continuations, Document, EncodeStream, IdView, KnownPrefix, Mark, MarkedText,
+    PrefixCache, RandomMerges, Words, marks, touching,
 };
 pub use encoder::Encoder;
 pub(crate) use output::put_ids;

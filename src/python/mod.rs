@@ -42,6 +42,7 @@ mod vocabulary;
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyDict, PyTuple};
 
+use crate::encode::marks;
 use crate::pretokenize::{Named, REGEX_VERSION, UNICODE_VERSION, Unmatched, spellings};
 
 #[pymodule(gil_used = false)]
@@ -99,6 +100,7 @@ fn add_names(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module
         .add("LONG_DOCUMENTS", PyTuple::new(py, crate::shards::LongDocument::NAMES.map(|(name, _)| name))?)?;
     module.add("SPECIAL_IDS", PyTuple::new(py, crate::train::SpecialIds::NAMES.map(|(name, _)| name))?)?;
+    module.add("MARKS", marks::NAMES.into_py_dict(py)?)?;
     module.add("META", crate::spelling::META)?;
     module.add("COMPILED_PATTERNS", [("kimi", spellings::KIMI)].into_py_dict(py)?)?;
     module.add(

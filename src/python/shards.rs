@@ -4,8 +4,10 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::PyBytes;
 
 use super::arrays::Array;
 use super::byte_stream::PyInputFile;
@@ -17,7 +19,8 @@ use super::tokenizer::Tokenizer;
 use crate::encode::Encoder;
 use crate::room;
 use crate::shards::{
-    self, DocumentRange, LongDocument, RawShard, ShardFolder, ShardFormat, ShardOptions, ShardRun, TextJob,
+    self, DocumentRange, LongDocument, RawShard, Record, RecordReader, ShardFolder, ShardFormat,
+    ShardOptions, ShardRun, TextJob,
 };
 
 /// The folder of a run: makes shards whole, saves the state, and gives whole shards their names.
@@ -30,7 +33,7 @@ pub(super) struct PyShardFolder {
 #[pymethods]
 impl PyShardFolder {
     /// `options` are those of the core, and `run` all settings that decide what is written, both as JSON.
-    /// Worker threads call `write_parquet(ids, starts, tokens, documents, is_wide, path)`. With `kept`, only
+    /// Worker threads call `write_parquet(ids, starts, mask, tokens, documents, is_wide, path)`. With `kept`, only
     /// files of these names are kept.
     #[new]
     fn new(
@@ -43,8 +46,8 @@ impl PyShardFolder {
     ) -> PyResult<Self> {
         let options = ShardOptions { folder: unfinished.clone(), ..of_json(options)? };
         let write = move |raw: &RawShard, path: &Path| {
-            let RawShard { ids, starts, tokens, documents, wide } = raw;
-            let arguments = (ids, starts, *tokens, *documents, *wide, path);
+            let RawShard { ids, starts, mask, tokens, documents, wide } = raw;
+            let arguments = (ids, starts, mask, *tokens, *documents, *wide, path);
             call::attached(|py| write_parquet.call1(py, arguments).map(drop))
         };
         let folder = ShardFolder::new(folder, options, of_json(run)?, kept, Box::new(write));
@@ -98,6 +101,40 @@ enum Target<'py> {
     Pieces(PathBuf),
 }
 
+/// What Python makes of a record: the fields of [`Record`] in their order.
+#[derive(FromPyObject)]
+enum PyRecord {
+    Pair(String, String),
+    Conversation(String, PyBackedBytes, bool, bool, String, bool),
+}
+
+fn record_reader(read: Py<PyAny>) -> RecordReader {
+    Box::new(move |record| {
+        call::attached(|py| match read.call1(py, (PyBytes::new(py, record),)) {
+            Ok(made) => Ok(Ok(match made.extract(py)? {
+                PyRecord::Pair(prompt, completion) => Record::Pair(prompt, completion),
+                PyRecord::Conversation(text, marks, has_generation, needs_own, prompt, trains_end) => {
+                    let (marks, generation_prompt) = (marks.to_vec(), prompt);
+                    Record::Conversation {
+                        text,
+                        marks,
+                        has_generation,
+                        needs_own,
+                        generation_prompt,
+                        trains_end,
+                    }
+                }
+            })),
+            Err(error)
+                if error.is_instance_of::<PyValueError>(py) || error.is_instance_of::<PyTypeError>(py) =>
+            {
+                Ok(Err(error.value(py).to_string()))
+            }
+            Err(error) => Err(error),
+        })
+    })
+}
+
 /// Turns sources into shards of ids.
 #[pyclass(frozen, name = "ShardRun", module = "toksmith._core")]
 pub(super) struct PyShardRun {
@@ -107,14 +144,17 @@ pub(super) struct PyShardRun {
 
 #[pymethods]
 impl PyShardRun {
-    /// `options` are those of the core, as JSON.
+    /// `options` are those of the core, as JSON. Worker threads call `read`, which makes a conversation of each
+    /// document; see [`PyRecord`].
     #[new]
+    #[pyo3(signature = (tokenizer, sources, target, options, read=None))]
     fn new(
         py: Python<'_>,
         tokenizer: &Tokenizer,
         sources: Vec<PyInputFile>,
         target: Target<'_>,
         options: &str,
+        read: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
         let (path, folder) = match target {
             Target::Folder(folder) => (folder.unfinished.clone(), Some(folder.folder.clone())),
@@ -123,7 +163,9 @@ impl PyShardRun {
         let options = ShardOptions { folder: path, ..of_json(options)? };
         let encoder = tokenizer.encoder().clone();
         let sources = sources.into_iter().map(PyInputFile::into_input).collect::<PyResult<Vec<_>>>()?;
-        let run = call::long(py, None, move |control| ShardRun::open(options, sources, folder, control))?;
+        let run = call::long(py, None, move |control| {
+            ShardRun::open(options, sources, folder, read.map(record_reader), control)
+        })?;
         Ok(PyShardRun { run, encoder })
     }
 

@@ -9,7 +9,7 @@ use pyo3::exceptions::PyKeyError;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::{PyDict, PyString};
+use pyo3::types::{PyBytes, PyDict, PyString};
 use serde_json::{Map, Value};
 
 use super::arrays::{Array, IdArray, Pairs};
@@ -26,7 +26,7 @@ use super::vocabulary::{SpecialSpecs, merges_of, tokens_of};
 use super::{call, file, objects, text};
 use crate::control::Control;
 use crate::decode::TextDecoder;
-use crate::encode::{EncodedBatch, Encoder, FileOptions, RandomMerges, Spans};
+use crate::encode::{EncodedBatch, Encoder, FileOptions, MarkedText, RandomMerges, Spans, touching};
 use crate::error::{Error, Result, show};
 use crate::formats::huggingface::Roles;
 use crate::formats::{self, FolderOptions, LoadOptions};
@@ -124,6 +124,19 @@ impl Tokenizer {
             room::collected(texts.iter().map(|(text, trusted)| (text.as_bytes(), *trusted)))?;
         let bytes = of_bytes.iter().map(|(part, _)| part.len()).sum();
         call::sized(parts.py(), bytes, |control| work(self.encoder(), &of_bytes, control))
+    }
+
+    /// Calls `work` with a text whose characters are marked.
+    fn with_marked<T: Send>(
+        &self,
+        text: &Bound<'_, PyString>,
+        marks: &[u8],
+        work: impl FnOnce(&Encoder, &MarkedText<'_>, &Control) -> Result<T> + Send,
+    ) -> PyResult<T> {
+        let backed = call::backed_text(text)?;
+        call::sized(text.py(), backed.len(), |control| {
+            work(self.encoder(), &MarkedText::new(&backed, marks)?, control)
+        })
     }
 
     /// The text of `ids`, where `errors` is the error handler of Python for bytes that are not UTF-8; without
@@ -489,18 +502,30 @@ impl Tokenizer {
         })
     }
 
-    fn count_parts(&self, parts: Any) -> PyResult<usize> {
-        self.with_parts(parts, Encoder::count_parts)
+    /// The ids of a text, given the mark of each character (`MARKS`).
+    fn encode_marked(&self, text: &Bound<'_, PyString>, marks: &[u8]) -> PyResult<Made<IdList>> {
+        let mut ids = Vec::new();
+        self.with_marked(text, marks, |encoder, marked, control| {
+            encoder.encode_marked(marked, &mut ids, control)
+        })?;
+        Ok(Made(IdList(ids)))
     }
 
-    fn encode_parts_with_offsets(&self, parts: Any) -> PyResult<WithSpans> {
-        self.with_parts(parts, |encoder, parts, control| {
+    /// The ids, and for each a byte that is 1 if one of its characters has one of the bits.
+    fn mask_marked<'py>(
+        &self,
+        text: &Bound<'py, PyString>,
+        marks: &[u8],
+        bits: u8,
+    ) -> PyResult<(Made<IdList>, Bound<'py, PyBytes>)> {
+        let mask = self.with_marked(text, marks, |encoder, marked, control| {
             let mut tokens = Spans::default();
-            encoder.encode_parts(parts, &mut tokens, control)?;
-            let text: Vec<u8> = room::collected(parts.iter().flat_map(|(part, _)| part.iter().copied()))?;
-            let spans = tokens.in_characters(&text)?;
-            Ok(Made((IdList(tokens.ids), Pairs(spans))))
-        })
+            encoder.encode_marked(marked, &mut tokens, control)?;
+            let mask = touching(&tokens.spans, marked.ranges(bits));
+            Ok((tokens.ids, room::collected(mask.into_iter().map(u8::from))?))
+        });
+        let (ids, mask): (_, Vec<u8>) = mask?;
+        Ok((Made(IdList(ids)), PyBytes::new(text.py(), &mask)))
     }
 
     fn stream(&self, special: bool) -> EncodeStream {

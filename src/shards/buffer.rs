@@ -27,7 +27,8 @@ struct BufferedDocument {
 #[derive(Debug, Default)]
 pub(super) struct ShuffleBuffer {
     seed: u64,
-    width: usize,
+    /// Bytes of an id in the blocks.
+    stride: usize,
     entries: Vec<BufferedDocument>,
     blocks: Vec<Arc<Vec<u8>>>,
     /// Ids of all documents.
@@ -45,8 +46,8 @@ pub(super) struct SplitRun {
 }
 
 impl ShuffleBuffer {
-    pub(super) fn new(seed: u64, width: u64) -> Self {
-        ShuffleBuffer { seed, width: width as usize, ..ShuffleBuffer::default() }
+    pub(super) fn new(seed: u64, stride: u64) -> Self {
+        ShuffleBuffer { seed, stride: stride as usize, ..ShuffleBuffer::default() }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -78,7 +79,7 @@ impl ShuffleBuffer {
         for (at, number) in (0..documents).zip(first..) {
             let split = encoded.order.get(at).copied().unwrap_or(0);
             let (bytes, lengths, start, kept) = &mut parts[usize::from(split)];
-            let len = lengths.next().unwrap_or(0) as usize * self.width;
+            let len = lengths.next().unwrap_or(0) as usize * self.stride;
             if (at as u64) < passed {
                 *start += len;
                 continue;
@@ -100,7 +101,7 @@ impl ShuffleBuffer {
     }
 
     fn push(&mut self, entry: BufferedDocument) -> Result<()> {
-        self.ids += (entry.len / self.width) as u64;
+        self.ids += (entry.len / self.stride) as u64;
         self.is_open = !entry.ends;
         room::push(&mut self.entries, entry)
     }
@@ -114,7 +115,7 @@ impl ShuffleBuffer {
     fn take_if_full(&mut self, full_ids: u64, full: &mut Vec<ShuffleBuffer>) -> bool {
         let is_full = !self.is_open && self.ids >= full_ids;
         if is_full {
-            let next = ShuffleBuffer::new(self.seed, self.width as u64);
+            let next = ShuffleBuffer::new(self.seed, self.stride as u64);
             full.push(std::mem::replace(self, next));
         }
         is_full
@@ -126,7 +127,7 @@ impl ShuffleBuffer {
         let mut runs: Vec<SplitRun> = Vec::new();
         for (at, entry) in self.entries.iter().enumerate() {
             let split = usize::from(entry.split);
-            let len = (entry.len / self.width) as u64;
+            let len = (entry.len / self.stride) as u64;
             let begins = at == 0 || self.entries[at - 1].ends;
             match runs.last_mut() {
                 Some(run) if run.split == split && (run.ids < ids || !begins) => {
@@ -149,7 +150,7 @@ impl ShuffleBuffer {
     pub(super) fn lengths(&self, order: Range<usize>) -> impl Iterator<Item = (u64, usize)> {
         let (mut ids, mut entries) = (0, 0);
         self.entries[order].iter().filter_map(move |entry| {
-            ids += (entry.len / self.width) as u64;
+            ids += (entry.len / self.stride) as u64;
             entries += 1;
             entry.ends.then(|| (std::mem::take(&mut ids), std::mem::take(&mut entries)))
         })

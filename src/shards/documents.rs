@@ -2,7 +2,9 @@
 
 use xxhash_rust::xxh64::xxh64;
 
+use super::conversations::{Conversations, EncodedRecord, RecordReader};
 use super::options::{HASHED_BYTES, ShardOptions};
+use super::special_ids::SpecialIds;
 use crate::control::Control;
 use crate::encode::{Encoder, put_ids};
 use crate::error::Result;
@@ -47,7 +49,7 @@ pub(super) enum Job {
 /// The ids of documents of one split, one document after the other.
 #[derive(Debug, Default)]
 pub(super) struct SplitIds {
-    /// The ids, little-endian.
+    /// The ids, little-endian, each with a byte of its mask behind it if there are masks.
     pub(super) bytes: Vec<u8>,
     /// The number of ids of each document.
     pub(super) lengths: Vec<u64>,
@@ -109,6 +111,7 @@ impl Encoded {
 /// Encodes jobs.
 pub(super) struct Documents<'a> {
     encoder: &'a Encoder,
+    reader: Option<&'a RecordReader>,
     sources: &'a [InputFile],
     cutter: &'a ChunkCutter<'a>,
     options: &'a ShardOptions,
@@ -126,12 +129,22 @@ impl<'a> Documents<'a> {
         sources: &'a [InputFile],
         cutter: &'a ChunkCutter<'a>,
         options: &'a ShardOptions,
+        reader: Option<&'a RecordReader>,
     ) -> Self {
         // A document that cannot be cut may need far more room, which is freed after it.
         let reads = BufferPool::up_to(options.chunk_bytes.saturating_mul(2) as usize);
         let ids = BufferPool::up_to(4 * GROUP_BYTES);
         let special_ids = SpecialIds::new(&options.special_ids);
-        Documents { encoder, sources, cutter, options, isa: Isa::best(), special_ids, reads, ids }
+        let isa = Isa::best();
+        Documents { encoder, reader, sources, cutter, options, isa, special_ids, reads, ids }
+    }
+
+    /// How records become documents; `None` if documents are texts.
+    fn conversations(&self) -> Option<Conversations<'_>> {
+        let ShardOptions { training, special, .. } = self.options;
+        let (training, read) = training.as_ref().zip(self.reader)?;
+        let (encoder, special_ids) = (self.encoder, &self.special_ids);
+        Some(Conversations { encoder, read, training, special: *special, special_ids })
     }
 
     /// The ids of a job.
@@ -152,7 +165,7 @@ impl<'a> Documents<'a> {
             Job::Texts(TextJob { begin: Cursor { source, offset, .. }, texts, progress, end }) => {
                 let mut encoded = Encoded::new(splits, end);
                 encoded.begin(source);
-                let mut documents = ChunkDocuments::new(self.cutter);
+                let mut documents = self.new_documents();
                 let mut numbered = (offset..).zip(texts.texts()?);
                 let added = numbered.try_for_each(|(number, text)| match text {
                     Some(text) => documents.add_own(text, source, number),
@@ -163,6 +176,12 @@ impl<'a> Documents<'a> {
                 Ok(encoded)
             }
         }
+    }
+
+    fn new_documents<'t>(&self) -> ChunkDocuments<'a, 't> {
+        let mut documents = ChunkDocuments::new(self.cutter);
+        documents.places = self.reader.map(|_| Vec::new());
+        documents
     }
 
     fn chunk(
@@ -179,7 +198,7 @@ impl<'a> Documents<'a> {
         }
         let source = &self.sources[job.source];
         let (bytes, offset) = job.bytes(source, read, control)?;
-        let mut documents = ChunkDocuments::new(self.cutter);
+        let mut documents = self.new_documents();
         let added = documents.add_chunk(bytes, (job.source, source), offset, (job.begins, job.ends));
         self.documents(worker, documents, added.err(), encoded, control)
     }
@@ -193,10 +212,16 @@ impl<'a> Documents<'a> {
         encoded: &mut Encoded,
         control: &Control,
     ) -> Result<()> {
-        let ChunkDocuments { parts, skipped, lines, .. } = documents;
+        let ChunkDocuments { parts, skipped, lines, places, .. } = documents;
+        let first = encoded.skipped.len();
         encoded.skipped.extend(skipped);
         if let Some(count) = encoded.counts.last_mut() {
             count.lines += lines;
+        }
+        if let Some(conversations) = self.conversations() {
+            encoded.failure = self.records(&conversations, &parts, places, encoded, control)?.or(failure);
+            encoded.skipped[first..].sort_by_key(|skipped| (skipped.line, skipped.offset));
+            return Ok(());
         }
         if failure.is_some() {
             encoded.failure = failure;
@@ -253,6 +278,56 @@ impl<'a> Documents<'a> {
         Ok(())
     }
 
+    /// Encodes records with conversations; returns the first one that ends the run.
+    fn records(
+        &self,
+        conversations: &Conversations<'_>,
+        parts: &[DocumentPart<'_>],
+        places: Option<Vec<Skipped>>,
+        encoded: &mut Encoded,
+        control: &Control,
+    ) -> Result<Option<Skipped>> {
+        for (part, place) in parts.iter().zip(places.unwrap_or_default()) {
+            match conversations.encode(&part.text, control)? {
+                Ok(record) => self.put_record(part, &record, encoded)?,
+                Err(reason) => {
+                    let skipped = Skipped { reason: Some(reason), ..place };
+                    if !self.options.skip {
+                        return Ok(Some(skipped));
+                    }
+                    encoded.skipped.push(skipped);
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Adds the ids and the mask of a record to those of its split. What is appended is trained on if the end
+    /// of the record is.
+    fn put_record(
+        &self,
+        part: &DocumentPart<'_>,
+        record: &EncodedRecord,
+        encoded: &mut Encoded,
+    ) -> Result<()> {
+        let ShardOptions { wide, prepend, append, .. } = self.options;
+        let EncodedRecord { ids, mask, text_bytes, trains_end } = record;
+        let masked = ids.iter().copied().zip(mask.iter().copied());
+        let trains_all = self.options.training.as_ref().is_some_and(|training| training.all);
+        let before = prepend.iter().map(|&id| (id, trains_all));
+        let split = self.split_of(&part.text);
+        let of_split = &mut encoded.parts[split];
+        let count = prepend.len() + ids.len() + append.len();
+        room::reserve(&mut of_split.bytes, count * self.options.stride() as usize)?;
+        for (id, mask) in before.chain(masked).chain(append.iter().map(|&id| (id, *trains_end))) {
+            let bytes = id.to_le_bytes();
+            of_split.bytes.extend_from_slice(if *wide { &bytes } else { &bytes[..2] });
+            of_split.bytes.push(u8::from(mask));
+        }
+        encoded.text_bytes += text_bytes;
+        self.count(part, split, count, encoded)
+    }
+
     /// Adds the ids of a document to those of its split.
     fn put(&self, part: &DocumentPart<'_>, ids: &[u32], encoded: &mut Encoded) -> Result<()> {
         let ShardOptions { wide, prepend, append, .. } = self.options;
@@ -269,7 +344,12 @@ impl<'a> Documents<'a> {
         for ids in [prepend, ids, append] {
             put_ids(self.isa, ids, *wide, &mut of_split.bytes)?;
         }
-        room::push(&mut of_split.lengths, (prepend.len() + ids.len() + append.len()) as u64)?;
+        self.count(part, split, prepend.len() + ids.len() + append.len(), encoded)
+    }
+
+    /// Notes a document of a split with so many ids.
+    fn count(&self, part: &DocumentPart<'_>, split: usize, ids: usize, encoded: &mut Encoded) -> Result<()> {
+        room::push(&mut encoded.parts[split].lengths, ids as u64)?;
         if self.options.splits.len() > 1 {
             room::push(&mut encoded.order, split as u8)?;
         }
@@ -288,37 +368,5 @@ impl<'a> Documents<'a> {
         }
         let hash = xxh64(&text[..text.len().min(HASHED_BYTES)], self.options.seed);
         splits.iter().position(|split| hash < split.below).unwrap_or(splits.len() - 1)
-    }
-}
-
-/// The ids of special tokens.
-#[derive(Clone, Debug)]
-struct SpecialIds {
-    sorted: Vec<u32>,
-    /// A bit for the last 16 bits of each id: nearly all other ids need no search.
-    low_bits: Vec<u64>,
-}
-
-impl SpecialIds {
-    fn new(ids: &[u32]) -> Self {
-        let mut sorted = ids.to_vec();
-        sorted.sort_unstable();
-        let mut low_bits = vec![0; 1 << 10];
-        for &id in ids {
-            low_bits[usize::from(id as u16) / 64] |= 1 << (id % 64);
-        }
-        SpecialIds { sorted, low_bits }
-    }
-
-    /// How many of `ids` are those of special tokens.
-    fn count(&self, ids: &[u32]) -> u64 {
-        if self.sorted.is_empty() {
-            return 0;
-        }
-        let is_special = |id: u32| {
-            self.low_bits[usize::from(id as u16) / 64] >> (id % 64) & 1 == 1
-                && self.sorted.binary_search(&id).is_ok()
-        };
-        ids.iter().filter(|&&id| is_special(id)).count() as u64
     }
 }

@@ -83,13 +83,15 @@ impl ShardFormat {
     }
 }
 
-/// The two files of a shard, and what is in them.
+/// The files of a shard, and what is in them.
 #[derive(Debug)]
 pub struct RawShard {
     /// The file of ids.
     pub ids: PathBuf,
     /// The file of the places of documents.
     pub starts: PathBuf,
+    /// The file of the masks of the ids, a byte each.
+    pub mask: Option<PathBuf>,
     /// How many ids there are.
     pub tokens: u64,
     /// How many documents there are.

@@ -24,7 +24,7 @@ use crate::workers::Lock;
 
 const STATE: &str = "state.json";
 const KIND: &str = "toksmith unfinished run";
-const VERSION: u32 = 5;
+const VERSION: u32 = 6;
 const MAX_STATE_BYTES: u64 = 1 << 28;
 
 /// Writes the Parquet file of a shard from its ids and the places of its documents.
@@ -51,6 +51,12 @@ pub struct ShardEntry {
     /// That of Megatron's index.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idx_blake3: Option<String>,
+    /// The name of the file that says which ids are trained on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mask: Option<String>,
+    /// Its checksum.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mask_blake3: Option<String>,
 }
 
 /// What a later run needs to continue. Its file has a checksum, so a damaged state is refused. A forged state
@@ -108,8 +114,8 @@ impl ShardFolder {
         ShardFolder { folder, options, run, kept, write_parquet, shards: Lock::default() }
     }
 
-    /// The files of a shard in the unfinished folder, and their final names: ids, places, and Megatron's
-    /// index.
+    /// The files of a shard in the unfinished folder, and their final names: ids, places, Megatron's index,
+    /// and the mask, which is a column in Parquet.
     fn files(&self, (split, number): Key) -> Vec<(PathBuf, String)> {
         let format = self.options.format;
         let name = &self.options.splits[split].name;
@@ -119,14 +125,22 @@ impl ShardFolder {
         if format == ShardFormat::Megatron {
             suffixes.push(("idx", ".idx"));
         }
+        if self.has_mask_file() {
+            suffixes.push(("mask", ".mask"));
+        }
         let named = |(own, suffix)| (self.options.path(split, number, own), format!("{stem}{suffix}"));
         suffixes.into_iter().map(named).collect()
+    }
+
+    fn has_mask_file(&self) -> bool {
+        self.options.has_mask() && self.options.format != ShardFormat::Parquet
     }
 
     fn raw(&self, (split, number): Key, filling: Filling) -> RawShard {
         let file = |suffix| self.options.path(split, number, suffix);
         let Filling { ids: tokens, documents } = filling;
-        RawShard { ids: file("ids"), starts: file("index"), tokens, documents, wide: self.options.wide }
+        let mask = self.options.has_mask().then(|| file("mask"));
+        RawShard { ids: file("ids"), starts: file("index"), mask, tokens, documents, wide: self.options.wide }
     }
 
     /// Makes a shard whole: completes its files, and syncs them to the disk. `hashes` are those of its ids,
@@ -155,7 +169,7 @@ impl ShardFolder {
             let written = if *path == raw.ids { hashes } else { &unknown };
             synced(path, written, &control)
         });
-        let mut sums = sums.collect::<Result<Vec<_>>>()?.into_iter();
+        let mut sums = sums.collect::<Result<Vec<_>>>()?.into_iter().peekable();
         let (bytes, blake3) = sums.next().unwrap_or_default();
         let entry = ShardEntry {
             file: files[0].1.clone(),
@@ -165,7 +179,9 @@ impl ShardFolder {
             bytes,
             blake3,
             index_blake3: sums.next().unwrap_or_default().1,
-            idx_blake3: sums.next().map(|(_, sum)| sum),
+            idx_blake3: sums.next_if(|_| self.options.format == ShardFormat::Megatron).map(|(_, sum)| sum),
+            mask: self.has_mask_file().then(|| files[files.len() - 1].1.clone()),
+            mask_blake3: sums.next().map(|(_, sum)| sum),
         };
         self.shards.lock().whole.insert((split, number), entry);
         Ok(())
@@ -261,14 +277,15 @@ impl ShardFolder {
 
     /// Checks that the files of a whole shard are those that were written.
     fn check(&self, key: Key, entry: &ShardEntry, control: &Control) -> Result<()> {
-        let sums = [Some(&entry.blake3), Some(&entry.index_blake3), entry.idx_blake3.as_ref()];
+        let sums = [&entry.blake3, &entry.index_blake3].into_iter();
+        let sums = sums.chain(&entry.idx_blake3).chain(&entry.mask_blake3);
         for ((path, name), sum) in self.files(key).into_iter().zip(sums) {
             if !self.keeps(&name) {
                 continue;
             }
             let path = if path.symlink_metadata().is_ok() { path } else { self.folder.join(name) };
             match checksum(&path, &WrittenHashes::default(), control) {
-                Ok((_, actual)) if Some(&actual) == sum => {}
+                Ok((_, actual)) if actual == *sum => {}
                 // A fault of the system says nothing of the file.
                 Err(Error::Io { source, .. }) if !is_of_file(&source) => {
                     return Err(Error::io(&path)(source));
@@ -315,7 +332,8 @@ impl ShardFolder {
                     renamed => renamed.map_err(Error::io(&path))?,
                 }
             }
-            remove(&self.raw(key, Filling::default()).ids)?; // that Parquet was made of
+            let RawShard { ids, mask, .. } = self.raw(key, Filling::default());
+            std::iter::once(&ids).chain(&mask).try_for_each(|path| remove(path))?; // that Parquet was made of
             self.shards.lock().published.insert(key);
         }
         Ok(())

@@ -23,9 +23,9 @@ pub struct Snapshot {
     pub passed: u64,
     /// For each split the number of its open shard, and what that shard holds.
     pub shards: Vec<(u32, Filling)>,
-    /// For each split the BLAKE3 of the two files of its open shard, up to what that shard holds; empty if it
+    /// For each split the BLAKE3 of the files of its open shard, up to what that shard holds; empty if it
     /// holds nothing. Known only when the snapshot is saved.
-    pub checksums: Vec<[String; 2]>,
+    pub checksums: Vec<Vec<String>>,
     /// The split of the document that continues after the place.
     pub open: Option<usize>,
     /// For each split the sum of what all its shards hold.

@@ -2,6 +2,8 @@
 //!
 //! - `documents`: a job of some chunks, as [`crate::source`] makes them → ids as bytes, divided among the
 //!   splits.
+//! - `conversations`: a conversation, or a prompt with its completion → ids and their mask, by what a model is
+//!   trained on (`training`).
 //! - `place`, `buffer`: where the ids of a job go, in the order of the jobs. This is the only serial step,
 //!   and it only adds up numbers; the next free worker writes the ids to that place (`write`, `shard`).
 //! - `ledger`: which jobs are written. A snapshot of the run is saved only when all jobs before it are
@@ -13,6 +15,7 @@
 //! - `permutation`: the order in which windows of the shards are read.
 
 mod buffer;
+mod conversations;
 mod documents;
 mod files;
 mod folder;
@@ -23,8 +26,11 @@ mod permutation;
 mod place;
 mod run;
 mod shard;
+mod special_ids;
+mod training;
 mod write;
 
+pub use conversations::{Record, RecordReader};
 pub use documents::{TextBatch, TextJob};
 pub use files::{
     DocumentRange, LLM_C_HEADER_BYTES, NPY_HEADER_BYTES, RawShard, ShardFormat, llm_c_header, npy_header,
@@ -37,3 +43,4 @@ pub use permutation::{KEY_BYTES, Permutation};
 pub use place::MAX_LISTED;
 pub use run::{Counts, ShardRun};
 pub use shard::Filling;
+pub use training::Training;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use serde::Deserialize;
 
 use super::files::ShardFormat;
+use super::training::Training;
 use crate::source::ReadOptions;
 
 /// One of the splits that documents are divided into.
@@ -60,6 +61,9 @@ pub struct ShardOptions {
     /// Whether the shards are pieces, from which others are joined: they have no header and no checksum.
     #[serde(default)]
     pub is_piece: bool,
+    /// How conversations are trained on; `None` if documents are texts.
+    #[serde(default)]
+    pub training: Option<Training>,
     /// The maximum number of threads.
     pub workers: usize,
     /// About how many bytes of text a worker takes at a time.
@@ -80,6 +84,16 @@ impl ShardOptions {
     /// Bytes of an id.
     pub(super) fn width(&self) -> u64 {
         if self.wide { 4 } else { 2 }
+    }
+
+    /// Whether each id has a byte that says whether it is trained on.
+    pub(super) fn has_mask(&self) -> bool {
+        self.training.is_some()
+    }
+
+    /// Bytes of an id with its mask, as they wait to be written.
+    pub(super) fn stride(&self) -> u64 {
+        self.width() + u64::from(self.has_mask())
     }
 
     /// A file of an unfinished shard.

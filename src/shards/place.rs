@@ -54,7 +54,7 @@ impl Placer {
     pub(super) fn open(options: &ShardOptions, mut now: Snapshot, control: &Control) -> Result<Self> {
         let mut placer = Placer {
             shards: options.splits.iter().map(|_| None).collect(),
-            buffer: options.shuffle.map(|shuffle| ShuffleBuffer::new(shuffle.seed, options.width())),
+            buffer: options.shuffle.map(|shuffle| ShuffleBuffer::new(shuffle.seed, options.stride())),
             before_buffer: options.shuffle.map(|_| now.clone()),
             to_pass: std::mem::take(&mut now.passed),
             is_whole: true,
@@ -200,11 +200,11 @@ impl Placing<'_, '_> {
     fn job(&mut self, encoded: Encoded) -> Result<PlacedIds> {
         let encoded = Arc::new(encoded);
         let mut segments = Vec::new();
-        let width = self.context.options.width();
+        let stride = self.context.options.stride();
         if let Some(head) = &encoded.head
             && let Some(split) = self.placer.now.open
         {
-            let added = Filling { ids: head.bytes.len() as u64 / width, documents: u64::from(head.ends) };
+            let added = Filling { ids: head.bytes.len() as u64 / stride, documents: u64::from(head.ends) };
             self.segment(split, added, Content::Head(encoded.clone()), &mut segments)?;
             if head.ends {
                 self.placer.now.open = None;
@@ -222,7 +222,7 @@ impl Placing<'_, '_> {
 
     /// Places the documents of a split. The last one may continue in the next job.
     fn part(&mut self, split: usize, encoded: &Arc<Encoded>, segments: &mut Vec<ShardRange>) -> Result<()> {
-        let width = self.context.options.width();
+        let stride = self.context.options.stride();
         let lengths = &encoded.parts[split].lengths;
         let whole = lengths.len() - usize::from(encoded.open == Some(split));
         let (mut start, mut from) = (0, 0);
@@ -234,7 +234,7 @@ impl Placing<'_, '_> {
                 ids += lengths[end];
                 end += 1;
             }
-            let bytes = (from * width) as usize..((from + ids) * width) as usize;
+            let bytes = (from * stride) as usize..((from + ids) * stride) as usize;
             let documents: Range<usize> = start..end.min(whole);
             let added = Filling { ids, documents: documents.len() as u64 };
             let is_cut = end > whole;

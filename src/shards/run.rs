@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::thread;
 
+use super::conversations::RecordReader;
 use super::documents::{Documents, Job, TextJob};
 use super::folder::ShardFolder;
 use super::ledger::{Ledger, Pending, Snapshot};
@@ -31,6 +32,8 @@ pub struct Counts {
 pub struct ShardRun {
     options: ShardOptions,
     sources: Vec<InputFile>,
+    /// Reads records; `None` if documents are texts.
+    reader: Option<RecordReader>,
     /// What makes shards whole, and saves snapshots; `None` for pieces.
     folder: Option<Arc<ShardFolder>>,
     placer: Lock<Placer>,
@@ -44,6 +47,7 @@ impl ShardRun {
         options: ShardOptions,
         sources: Vec<InputFile>,
         folder: Option<Arc<ShardFolder>>,
+        reader: Option<RecordReader>,
         control: &Control,
     ) -> Result<Self> {
         let snapshot = folder.as_ref().and_then(|folder| folder.snapshot()).unwrap_or_else(|| Snapshot {
@@ -57,7 +61,7 @@ impl ShardRun {
         }
         let placer = Lock::new(Placer::open(&options, snapshot, control)?);
         let (ledger, counts) = (Ledger::default(), Lock::default());
-        let run = ShardRun { options, sources, folder, placer, ledger, counts };
+        let run = ShardRun { options, sources, reader, folder, placer, ledger, counts };
         run.count(&run.placer.lock().now);
         Ok(run)
     }
@@ -126,7 +130,7 @@ impl ShardRun {
         (jobs, maker): (impl FnMut() -> Result<Option<Job>> + Send, JobMaker),
     ) -> Result<()> {
         let (options, sources) = (&self.options, &*self.sources);
-        let documents = Documents::new(encoder, sources, cutter, options);
+        let documents = Documents::new(encoder, sources, cutter, options, self.reader.as_ref());
         let context = PlaceContext { options, sources, ledger: &self.ledger };
         let work = |worker, job| documents.encode(worker, job, control);
         let place = |encoded| {

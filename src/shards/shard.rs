@@ -1,4 +1,4 @@
-//! The two files of an unfinished shard: its ids, and where its documents begin.
+//! The files of an unfinished shard: its ids, where its documents begin, and which ids are trained on.
 
 use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
@@ -11,6 +11,7 @@ use super::files::NPY_HEADER_BYTES;
 use super::options::ShardOptions;
 use crate::control::Control;
 use crate::error::{Error, Result};
+use crate::room;
 use crate::source::{Links, WrittenHashes, checksum_of_start, open_regular, write_through_at};
 
 /// How much a shard holds.
@@ -69,6 +70,8 @@ pub(super) struct Shard {
     pub(super) number: u32,
     ids: ShardFile,
     index: ShardFile,
+    /// A byte for each id.
+    mask: Option<ShardFile>,
     is_piece: bool,
     width: u64,
     /// The number of announced writes that are not done, plus one until the shard is closed.
@@ -88,6 +91,8 @@ impl Shard {
             number,
             ids: ShardFile::open(file("ids"), options.head_bytes(), ids_bytes, is_new)?,
             index: ShardFile::open(file("index"), INDEX_HEAD, index_bytes(filling), is_new)?,
+            mask: (options.has_mask().then(|| ShardFile::open(file("mask"), 0, filling.ids, is_new)))
+                .transpose()?,
             is_piece: options.is_piece,
             width,
             pending: AtomicUsize::new(1),
@@ -95,9 +100,9 @@ impl Shard {
         })
     }
 
-    /// Bytes of an id.
-    pub(super) fn width(&self) -> u64 {
-        self.width
+    /// Bytes of an id as documents have it: with a byte of its mask, if there are masks.
+    pub(super) fn stride(&self) -> u64 {
+        self.width + u64::from(self.mask.is_some())
     }
 
     /// Announces a write. Must be called before the shard is closed.
@@ -129,6 +134,18 @@ impl Shard {
 
     /// Writes ids and the ends of their documents after what the shard holds at `at`.
     pub(super) fn write(&self, at: Filling, bytes: &[u8], ends: &[u8]) -> Result<()> {
+        let Some(mask) = &self.mask else { return self.write_ids(at, bytes, ends) };
+        let (mut ids, mut flags) = (room::for_items(bytes.len())?, room::for_items(bytes.len())?);
+        for entry in bytes.chunks_exact(self.stride() as usize) {
+            let (id, flag) = entry.split_at(self.width as usize);
+            ids.extend_from_slice(id);
+            flags.extend_from_slice(flag);
+        }
+        mask.write(&flags, at.ids)?;
+        self.write_ids(at, &ids, ends)
+    }
+
+    fn write_ids(&self, at: Filling, bytes: &[u8], ends: &[u8]) -> Result<()> {
         let ids_at = self.ids_bytes(at);
         self.ids.write(bytes, ids_at)?;
         self.index.write(ends, index_bytes(at))?;
@@ -143,18 +160,22 @@ impl Shard {
         self.ids.head_bytes + self.width * filling.ids
     }
 
-    /// The BLAKE3 of the ids and of the index, up to what the shard holds at `filling`: all of that must be
-    /// written. Headers do not count.
-    pub(super) fn checksums(&self, filling: Filling, control: &Control) -> Result<[String; 2]> {
-        let ids = self.ids.checksum(self.ids_bytes(filling), control)?;
-        Ok([ids, self.index.checksum(index_bytes(filling), control)?])
+    /// The BLAKE3 of each file, up to what the shard holds at `filling`: all of that must be written. Headers
+    /// do not count.
+    pub(super) fn checksums(&self, filling: Filling, control: &Control) -> Result<Vec<String>> {
+        let sizes = [self.ids_bytes(filling), index_bytes(filling), filling.ids];
+        self.files().zip(sizes).map(|(file, size)| file.checksum(size, control)).collect()
+    }
+
+    fn files(&self) -> impl Iterator<Item = &ShardFile> {
+        [&self.ids, &self.index].into_iter().chain(&self.mask)
     }
 
     /// Compares the files with the checksums of an earlier run.
-    pub(super) fn check(&self, filling: Filling, expected: &[String; 2], control: &Control) -> Result<()> {
+    pub(super) fn check(&self, filling: Filling, expected: &[String], control: &Control) -> Result<()> {
         let actual = self.checksums(filling, control)?;
-        for (number, file) in [&self.ids, &self.index].into_iter().enumerate() {
-            if actual[number] != expected[number] {
+        for (number, file) in self.files().enumerate() {
+            if actual.get(number) != expected.get(number) {
                 let reason = "it is not what the run had written before (its checksum differs)";
                 return Err(damaged(&file.path, reason));
             }
@@ -164,8 +185,7 @@ impl Shard {
 
     /// Waits until what was written is on the disk.
     pub(super) fn sync(&self) -> Result<()> {
-        self.ids.sync()?;
-        self.index.sync()
+        self.files().try_for_each(ShardFile::sync)
     }
 }
 

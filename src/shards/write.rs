@@ -53,7 +53,7 @@ impl ShardRange {
         match what {
             Content::Head(encoded) => {
                 let Some(head) = &encoded.head else { return Ok(()) };
-                let ids = head.bytes.len() as u64 / shard.width();
+                let ids = head.bytes.len() as u64 / shard.stride();
                 let ends = if head.ends { ends(at.ids, &[ids])? } else { Vec::new() };
                 shard.write(*at, &head.bytes, &ends)
             }

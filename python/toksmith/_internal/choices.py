@@ -49,6 +49,12 @@ Errors = Literal["strict", "replace"]
 InputFormat = Literal["text", "jsonl", "json", "csv", "tsv", "tar", "warc", "parquet", "arrow"]
 """The formats of files of text."""
 
+TrainOn = Literal["assistant", "completion", "last", "all"]
+"""Whose ids of a conversation a model is trained on."""
+
+Untrained = Literal["thinking", "tool_calls"]
+"""What a model is not trained on although the assistant writes it."""
+
 OnError = Literal["stop", "skip"]
 """What becomes of a run when a document cannot be read."""
 

@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
-import re
+import copy
+import functools
 import weakref
-from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from .. import _core
 from .._internal.messages import printable
 from ..formats import templates
-from . import bounds, sandbox
-from .marked_text import ASSISTANT, GENERATED, TRUSTED, UNKNOWN, MarkedText, flagged, flags, marked
+from . import sandbox
+from .marked_text import (
+    ASSISTANT,
+    GENERATED,
+    ODD,
+    THINKING,
+    TOOL_CALL,
+    TRUSTED,
+    MarkedText,
+    flags,
+    marked,
+)
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+Result = TypeVar("Result")
 
 _NOT_HERE = {"tokenize", "padding", "truncation", "return_tensors", "return_dict"}
 _MAX_REASON = 1000
@@ -23,57 +37,111 @@ _MAX_REASON = 1000
 _OPEN_END = "THE_MESSAGE_IS_CONTINUED_HERE "
 _ROLES = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
 _REASONING = ("reasoning_content", "thinking", "reasoning")
+_KINDS = {**dict.fromkeys(_REASONING, THINKING), "tool_calls": TOOL_CALL}
+_NAMES = ("name", "tool_call_id")
+"""Fields that a program fills in, for the assistant too."""
 
 _cores: weakref.WeakKeyDictionary[_core.Tokenizer, dict[str, _core.Tokenizer | None]] = weakref.WeakKeyDictionary()
 
 
-class Conversation:
+class Conversation(NamedTuple):
     """The text of a conversation, with the flags of its characters, and the tokenizer for it."""
 
-    def __init__(self, core: _core.Tokenizer, text: MarkedText, has_generation: bool) -> None:
-        self._core, self._text = core, text
-        self._assistant = GENERATED if has_generation else ASSISTANT
+    core: _core.Tokenizer
+    marked: MarkedText
+    has_generation: bool
+    """Whether the template says itself what the assistant wrote, by a block `{% generation %}`, reached or not."""
+
+    @property
+    def flags(self) -> bytes:
+        """The flags of each character."""
+        return flags(self.marked)
 
     @property
     def text(self) -> str:
         """The text as a plain `str`."""
-        return str.__str__(self._text)
+        return str.__str__(self.marked)
 
     def ids(self) -> list[int]:
         """Return the ids: special tokens are those that lie in what the template wrote."""
-        return self._core.encode_parts(self._parts())
-
-    def count(self) -> int:
-        """Return how many ids there are."""
-        return self._core.count_parts(self._parts())
+        return self.core.encode_marked(self.text, self.flags)
 
     def ids_and_mask(self) -> tuple[list[int], NDArray[np.bool_]]:
-        """Return the ids, and which of them the assistant wrote.
-
-        A template with a block `{% generation %}` says so itself, also where the block is not reached.
-        """
+        """Return the ids, and which of them the assistant wrote."""
         import numpy as np
 
-        ids, spans = self._core.encode_parts_with_offsets(self._parts())
-        codes = np.frombuffer(flags(self._text), np.uint8)
-        written = codes & self._assistant != 0
-        before = np.concatenate(([0], np.cumsum(written)))
-        return ids, before[spans[:, 1]] > before[spans[:, 0]]
+        written = GENERATED if self.has_generation else ASSISTANT
+        ids, mask = self.core.mask_marked(self.text, self.flags, written)
+        return ids, np.frombuffer(mask, np.bool_).copy()
 
-    def _parts(self) -> list[tuple[str, bool]]:
-        """Return the text in parts, each trusted or not."""
-        parts, others = self._parts_with(TRUSTED), self._parts_with(TRUSTED | UNKNOWN)
-        if parts != others and self._core.encode_parts(parts) != self._core.encode_parts(others):
-            raise ValueError(
-                "the chat template rewrites text that has special tokens in it, so that nobody can tell whether the "
-                "template or a message wrote them: encode the result of apply_chat_template if you trust all messages"
-            )
-        return parts
 
-    def _parts_with(self, trust: int) -> list[tuple[str, bool]]:
-        text, codes = self.text, flags(self._text).translate(bytes(each & trust != 0 for each in range(256)))
-        runs = re.finditer(rb"\x00+|\x01+", codes)
-        return [(text[run.start() : run.end()], codes[run.start()] == 1) for run in runs]
+class Layout:
+    """A chat template with its variables, for many conversations.
+
+    Args:
+        core: The tokenizer.
+        chat_template: The name or the source of a template; None for the default one.
+        has_tools: Whether the conversations have tools, for which a tokenizer may have a template of its own.
+        trusted: Roles whose messages may have special tokens.
+        variables: Variables of the template.
+    """
+
+    def __init__(
+        self,
+        core: _core.Tokenizer,
+        chat_template: str | None = None,
+        has_tools: bool = False,
+        trusted: Iterable[str] = (),
+        variables: Mapping[str, Any] | None = None,
+    ) -> None:
+        named, known = core.chat()
+        self.source = _source(dict(known), chat_template, has_tools)
+        self.core = core_for(core, self.source)
+        self._trusted = {trusted} if isinstance(trusted, str) else set(trusted)
+        self._values = {**marked(named, TRUSTED), **_marked_variables(variables or {})}
+
+    @property
+    def template(self) -> sandbox.Compiled:
+        """The template, compiled."""
+        return _run(lambda: sandbox.compiled(self.source))
+
+    def at(self, now: datetime) -> Layout:
+        """Return the same layout, whose template writes this date."""
+        layout = copy.copy(self)
+        layout._values = self._values | {"strftime_now": functools.partial(sandbox.date, now=now)}
+        return layout
+
+    def conversation(
+        self,
+        messages: Iterable[Mapping[str, Any]],
+        *,
+        first: int = 0,
+        tools: Iterable[Any] | None = None,
+        documents: Iterable[Mapping[str, Any]] | None = None,
+        add_generation_prompt: bool = False,
+        continue_final_message: bool | str = False,
+        variables: Mapping[str, Any] | None = None,
+    ) -> Conversation:
+        """Return a conversation. The assistant's messages from the number `first` on are marked as its own.
+
+        For the others, and for the errors, see `Tokenizer.apply_chat_template` and `Tokenizer.encode_messages`.
+        """
+        rows = _messages(messages, self._trusted, first)
+        if continue_final_message and add_generation_prompt:
+            raise ValueError("either continue_final_message or add_generation_prompt: both say what comes next")
+        field = "content" if continue_final_message is True else continue_final_message
+        last = _open(rows[-1], field) if field else None
+        values = {
+            **self._values,
+            **_marked_variables(variables or {}),
+            "messages": rows,
+            "tools": _rows("tools", None if tools is None else map(_schema, tools)),
+            "documents": _rows("documents", documents),
+            "add_generation_prompt": add_generation_prompt,
+        }
+        template = self.template
+        text = _run(lambda: sandbox.rendered(template, values))
+        return Conversation(self.core, text if last is None else _cut(text, last), template.has_generation)
 
 
 def conversation(
@@ -91,23 +159,17 @@ def conversation(
     """Return a conversation. See `Tokenizer.apply_chat_template` and `Tokenizer.encode_messages`."""
     if wrong := _NOT_HERE & variables.keys():
         raise TypeError(f"there is no option {min(wrong)!r}: apply_chat_template returns text, encode_messages ids")
-    named, known = core.chat()
-    source = _source(dict(known), chat_template, tools is not None)
-    rows = _messages(messages, {trusted} if isinstance(trusted, str) else set(trusted))
-    if continue_final_message and add_generation_prompt:
-        raise ValueError("either continue_final_message or add_generation_prompt: both say what comes next")
-    field = "content" if continue_final_message is True else continue_final_message
-    last = _open(rows[-1], field) if field else None
-    values = {
-        **marked(named, TRUSTED),
-        **{key: marked(value, TRUSTED if key in _ROLES else 0) for key, value in variables.items()},
-        "messages": rows,
-        "tools": _rows("tools", None if tools is None else map(_schema, tools)),
-        "documents": _rows("documents", documents),
-        "add_generation_prompt": add_generation_prompt,
-    }
-    text, has_generation = _rendered(source, values)
-    return Conversation(_core_for(core, source), text if last is None else _cut(text, last), has_generation)
+    return Layout(core, chat_template, tools is not None, trusted, variables).conversation(
+        messages,
+        tools=tools,
+        documents=documents,
+        add_generation_prompt=add_generation_prompt,
+        continue_final_message=continue_final_message,
+    )
+
+
+def _marked_variables(variables: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: marked(value, TRUSTED if key in _ROLES else 0) for key, value in variables.items()}
 
 
 def _source(known: Mapping[str, str], name: str | None, has_tools: bool) -> str:
@@ -121,20 +183,28 @@ def _source(known: Mapping[str, str], name: str | None, has_tools: bool) -> str:
     raise ValueError(f"the tokenizer has no {'default ' if known else ''}chat template: {which}")
 
 
-def _messages(messages: Iterable[Mapping[str, Any]], trusted: set[str]) -> list[dict[str, Any]]:
-    rows = []
+def _messages(messages: Iterable[Mapping[str, Any]], trusted: set[str], first: int) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = []
+    turns = 0
     for at, message in enumerate(messages):
-        row = marked(message, 0)
+        row = message if isinstance(message, dict) else marked(message, 0)
         if not isinstance(row, dict):
             raise TypeError(f"message {at} is a mapping with a role and content, not {type(message).__name__}")
         role = row.get("role")
-        row = marked(row, TRUSTED * (role in trusted) | ASSISTANT * (role == "assistant"))
-        row = {key: value for key, value in row.items() if value is not None}
+        flag = own = TRUSTED * (role in trusted)
+        if role == "assistant" and at >= first:
+            turns += 1
+            own |= ASSISTANT | ODD * (turns % 2)
+        row = {
+            marked(key, flag): marked(value, flag if key in _NAMES else own | _KINDS.get(key, 0))
+            for key, value in row.items()
+            if value is not None
+        }
         reasoning = next((row[name] for name in _REASONING if name in row), None)
         if reasoning is not None:
             row = {"thinking": reasoning, **row, "reasoning_content": reasoning}
         if isinstance(role, str):  # the program that calls chooses it
-            row["role"] = flagged(role, TRUSTED)
+            row["role"] = MarkedText(role, TRUSTED)
         rows.append(row)
     if not rows:
         raise ValueError("there are no messages: a chat template needs one at least")
@@ -199,13 +269,10 @@ def _rows(name: str, values: Iterable[Mapping[str, Any]] | None) -> list[Any] | 
     return rows
 
 
-def _rendered(source: str, values: dict[str, Any]) -> tuple[MarkedText, bool]:
-    """Return the text of a conversation, and whether the template marks what the assistant wrote."""
+def _run(work: Callable[[], Result]) -> Result:
+    """Return what a template gives."""
     try:
-        bounds.start(values)
-        template, has_generation = sandbox.compiled(source)
-        text: MarkedText = sandbox.environment().concat(template.generate(**values))
-        return text, has_generation
+        return work()
     except MemoryError:
         raise
     except Exception as error:  # a template is a program: it may raise any error
@@ -214,7 +281,7 @@ def _rendered(source: str, values: dict[str, Any]) -> tuple[MarkedText, bool]:
         raise ValueError(f"the chat template failed{f' in line {line}' if line else ''}: {reason}") from error
 
 
-def _core_for(core: _core.Tokenizer, source: str) -> _core.Tokenizer:
+def core_for(core: _core.Tokenizer, source: str) -> _core.Tokenizer:
     """Return the core to encode with: added tokens that the template writes also count as special tokens.
 
     Hugging Face's files call `<think>` or `<tool_call>` ordinary added tokens, which are found in any text. In a

@@ -8,9 +8,12 @@ from typing import Any, SupportsIndex
 
 import numpy as np
 
-TRUSTED, ASSISTANT, GENERATED, UNKNOWN = 1, 2, 4, 8
+from .. import _core
+
+TRUSTED, ASSISTANT, GENERATED, UNKNOWN, THINKING, TOOL_CALL, ODD = _core.MARKS.values()
 """Flags of a character: special tokens may be made of it; a message of the assistant has it; it is inside a block
-`{% generation %}`; its origin is lost."""
+`{% generation %}`; its origin is lost; it is reasoning; it is of a tool call; its message has an odd number among
+those of the assistant."""
 
 
 def _in_pieces(method: Callable[..., Any]) -> Any:

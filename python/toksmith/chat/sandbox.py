@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any, NamedTuple, NoReturn
 
 from . import bounds
-from .marked_text import ASSISTANT, GENERATED, TRUSTED, MarkedText, flagged, flags_within, joined
+from .marked_text import GENERATED, TRUSTED, UNKNOWN, MarkedText, flagged, flags_within, joined
 
 REQUIREMENT = "jinja2>=3.1.6"
 try:
@@ -94,7 +94,7 @@ def _as_json(value: Any, ensure_ascii: bool = False, **options: Any) -> MarkedTe
     bounds.charge(bounds.size(value, columns, sum(map(len, separators or "  "))))
     within = flags_within(value)
     trust = functools.reduce(operator.and_, within, TRUSTED)
-    written = functools.reduce(operator.or_, within, 0) & (ASSISTANT | GENERATED)
+    written = functools.reduce(operator.or_, within, 0) & ~(TRUSTED | UNKNOWN)
     return MarkedText(json.dumps(value, ensure_ascii=ensure_ascii, **options), trust | written)
 
 
@@ -102,10 +102,11 @@ def _refuse(message: object) -> NoReturn:
     raise jinja2.TemplateError(str(bounds.shown(message)))
 
 
-def _now(format: str) -> MarkedText:
+def date(format: str, now: datetime | None = None) -> MarkedText:
+    """Return a time, by default the present one, as a template asks for it."""
     if len(format) > _MAX_FORMAT or re.search(r"%[^a-zA-Z%]*\d{3}", format):
         raise bounds.LimitError("the format of strftime_now is too long, or has a width of more than 99")
-    return MarkedText(datetime.now().strftime(format), TRUSTED)
+    return MarkedText((now or datetime.now()).strftime(format), TRUSTED)
 
 
 def _concat(parts: Iterable[Any]) -> MarkedText:
@@ -192,7 +193,7 @@ def environment() -> Any:
     made.globals |= {
         "range": lambda *args: jinja2.sandbox.safe_range(*map(bounds.checked_index, args)),
         "raise_exception": _refuse,
-        "strftime_now": _now,
+        "strftime_now": date,
         "namespace": _Namespace,
         "dict": lambda *args, **fields: dict(*args, **fields),  # not the class, whose attributes lead elsewhere
     }
@@ -217,3 +218,10 @@ def compiled(source: str) -> Compiled:
         call = nodes.Call(nodes.EnvironmentAttribute("step"), [], [], None, None)
         node.body.insert(0, nodes.Output([call], lineno=node.lineno))
     return Compiled(environment().from_string(tree), has_generation)
+
+
+def rendered(compiled: Compiled, values: dict[str, Any]) -> MarkedText:
+    """Return the text that a template makes of values."""
+    bounds.start(values)
+    text: MarkedText = environment().concat(compiled.template.generate(**values))
+    return text

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,6 +18,7 @@ from ..data import manifest as manifests
 from ..data.folder import UNFINISHED
 from ..data.repair import REPAIR
 from ..data.tokenize import tokenize as tokenizing
+from ..files import text_files
 from . import options, streams
 from .command_line import Progress, command, option
 
@@ -29,6 +32,7 @@ EXAMPLES = """\
       --append '<|endoftext|>' --format megatron
   toksmith tokenize 'web/*.jsonl.zst' -t gpt2 -o data \\
       --append '<|endoftext|>' --format nanogpt --split val=0.0005
+  toksmith tokenize chats.jsonl -t ./model -o data --messages
   zcat dump.jsonl.gz | toksmith tokenize - --field text -t gpt2 -o data \\
       --append '<|endoftext|>'
 
@@ -73,6 +77,20 @@ is finished, missing and damaged files are written again."""
 @option("--shuffle SEED", "Shuffle the documents within a buffer.")
 @option("--shuffle-buffer N", "The number of ids in the buffer. Default: 20000000.")
 @option(
+    "--messages",
+    "The documents are conversations: records with messages, or with a prompt and a completion. Each id has a mask.",
+)
+@option("--train-on", "What the mask says a model is trained on. Default: assistant.", choices.TrainOn)
+@option(
+    "--untrained",
+    "What it is not trained on although the assistant says it. Repeat the option for both.",
+    choices.Untrained,
+    multiple=True,
+)
+@option("--end-of-turn/--no-end-of-turn", "Train on the token that ends a turn. Default: yes.", default=True)
+@option("--chat-template FILE", "A template in place of the tokenizer's own.")
+@option("--chat NAME=VALUE", "A variable of the template: JSON, or text. Repeat the option for more.", multiple=True)
+@option(
     "--on-error", "Stop at a document that cannot be read, or skip it and list it. Default: stop.", choices.OnError
 )
 @option("--verify", "If OUT is finished, compare its files with their checksums, not only with their sizes.")
@@ -87,6 +105,8 @@ def tokenize(
     out: str,
     parts: options.Parts,
     reading: dict[str, Any],
+    chat: Sequence[str] = (),
+    chat_template: str | None = None,
     progress: Progress | None = None,
     **sharding: Any,
 ) -> None:
@@ -99,12 +119,27 @@ def tokenize(
             Corpus(sources, **reading),
             options.load(tokenizer, parts),
             out,
+            chat=_chat(chat, chat_template),
             progress=streams.progress_of(progress, out),
             **sharding,
         )
     if progress in (None, "bar"):
         name = f"{out} is complete" if was_finished else out
         print(printable(summary(manifest, name, time.monotonic() - start)), file=sys.stderr)
+
+
+def _chat(variables: Sequence[str], template: str | None) -> dict[str, Any] | None:
+    """Return the options of a conversation."""
+    chat: dict[str, Any] = {} if template is None else {"chat_template": text_files.read_text(template)}
+    for variable in variables:
+        name, equals, value = variable.partition("=")
+        if not equals:
+            raise click.UsageError(f"--chat is a name and a value, such as enable_thinking=false, not {variable}")
+        try:
+            chat[name] = json.loads(value)
+        except ValueError:
+            chat[name] = value
+    return chat or None
 
 
 def summary(manifest: manifests.JsonObject, name: str, seconds: float) -> str:

@@ -75,6 +75,7 @@ class TrainingData:
         self._token_starts = [0, *itertools.accumulate(shard.tokens for shard in self._shards)]
         self._document_starts = [0, *itertools.accumulate(shard.documents for shard in self._shards)]
         self._ids = functools.lru_cache(_MAX_OPEN)(functools.partial(shards.open_ids, self._manifest))
+        self._mask = functools.lru_cache(_MAX_OPEN)(functools.partial(shards.open_mask, self._manifest))
         self._index = functools.lru_cache(_MAX_OPEN)(functools.partial(shards.open_index, self._manifest))
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -140,6 +141,27 @@ class TrainingData:
     def read(self, start: int, stop: int) -> Integers:
         """Return the ids from `start` to before `stop`, which must be within the split."""
         return shards.read_across(self._token_starts, start, stop, self._shard_ids, self.dtype)
+
+    @property
+    def has_mask(self) -> bool:
+        """Whether the ids have a mask: the documents are conversations, or prompts with a completion."""
+        return self._manifest.has_mask
+
+    def read_mask(self, start: int, stop: int) -> NDArray[np.bool_]:
+        """Return which of the ids from `start` to before `stop` a model is trained on.
+
+        Raises:
+            ValueError: The documents are no conversations: `tokenize` was called without `messages`.
+        """
+        import numpy as np
+
+        if not self.has_mask:
+            raise ValueError(f"{self.folder}: there is no mask: write the folder with messages=True")
+        mask = shards.read_across(self._token_starts, start, stop, self._shard_mask, np.dtype(np.uint8))
+        return mask.astype(np.bool_)
+
+    def _shard_mask(self, number: int) -> shards.Ids:
+        return self._mask(self._shards[number])
 
     def _shard_ids(self, number: int) -> shards.Ids:
         return self._ids(self._shards[number])
@@ -220,7 +242,8 @@ class TrainingData:
         order = Order("row", len(row_starts) - 1, seed=seed, rank=rank, ranks=ranks, epoch=epoch)
         if not order:
             raise ValueError(f"the split {self.split!r} has {len(row_starts) - 1:,} rows: too few for {ranks} ranks")
-        return Rows(self.read, parts, row_starts, order, length, ids_of)
+        read_mask = self.read_mask if self.has_mask else None
+        return Rows(self.read, read_mask, parts, row_starts, order, length, ids_of)
 
 
 class Documents:

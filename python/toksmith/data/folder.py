@@ -144,9 +144,10 @@ def _differences(before: JsonObject, now: JsonObject) -> Iterator[tuple[str, str
         yield "another tokenizer", f"(fingerprint {str(before.get('tokenizer'))[:12]}, not {now['tokenizer'][:12]})"
     options, sources = before.get("options"), before.get("sources")
     options = options if isinstance(options, dict) else {}
-    for name, value in now["options"].items():
-        if options.get(name) != value:
-            yield name, f"{shown(options.get(name))}, not {shown(value)}"
+    before_of, now_of = _flat(options), _flat(now["options"])
+    for name, value in now_of.items():
+        if before_of.get(name) != value:
+            yield name, f"{shown(before_of.get(name))}, not {shown(value)}"
     sources = sources if isinstance(sources, list) else []
     for old, new in zip(sources, now["sources"], strict=False):
         if not isinstance(old, list) or len(old) != len(new) or old[0] != new[0]:
@@ -158,3 +159,11 @@ def _differences(before: JsonObject, now: JsonObject) -> Iterator[tuple[str, str
             yield f"the source {shown(old[0])}", "that has changed since then"
     if len(sources) != len(now["sources"]):
         yield "other sources:", f"{len(sources)} of them, not {len(now['sources'])}"
+
+
+def _flat(options: JsonObject) -> JsonObject:
+    """Return options with those of conversations beside the others."""
+    own = options.get("messages")
+    return (
+        options | {f"messages.{name}": value for name, value in own.items()} | {"messages": True} if own else options
+    )

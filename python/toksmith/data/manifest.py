@@ -63,6 +63,9 @@ class Shard(NamedTuple):
     index_checksum: str
     idx_checksum: str | None = None
     """That of Megatron's `.idx`."""
+    mask_file: str | None = None
+    """The file with a byte for each id, which says whether a model is trained on it."""
+    mask_checksum: str | None = None
 
 
 class File(NamedTuple):
@@ -98,6 +101,12 @@ class Manifest(NamedTuple):
         """The shards of all splits."""
         return (shard for split in self.splits.values() for shard in split.shards)
 
+    @property
+    def has_mask(self) -> bool:
+        """Whether each id has a mask, since the documents are conversations."""
+        options = self.content.get("options")
+        return isinstance(options, dict) and bool(options.get("messages"))
+
     def files_of(self, shard: Shard) -> list[File]:
         """Return the files of a shard: its ids, its index, and Megatron's index."""
         index_bytes = _core.NPY_HEADER_BYTES + 8 * (shard.documents + 1)
@@ -109,6 +118,8 @@ class Manifest(NamedTuple):
             name = str(Path(shard.file).with_suffix(".idx"))
             size = MEGATRON_HEADER_BYTES + 20 * shard.documents + 8  # length, place and number of each document
             files.append(File(name, size, shard.idx_checksum))
+        if shard.mask_file is not None:
+            files.append(File(shard.mask_file, shard.tokens, shard.mask_checksum))
         return files
 
 
@@ -141,6 +152,8 @@ def read(folder: str | os.PathLike[str]) -> Manifest:
     for shard in manifest.shards:
         check_size(path / shard.file, shard.bytes)
         check_size(path / shard.index_file)
+        if shard.mask_file is not None:
+            check_size(path / shard.mask_file, shard.tokens)
     return manifest
 
 
@@ -181,6 +194,8 @@ def parse(folder: Path) -> Manifest:
         )
         if manifest.file_format != "parquet":
             for shard in manifest.shards:
+                if manifest.has_mask and shard.mask_file is None:
+                    raise ValueError(f"{shard.file} has no mask, and its documents are conversations")
                 needed = FORMATS[manifest.file_format].header_bytes + shard.tokens * WIDTHS[manifest.dtype]
                 if shard.bytes != needed:
                     message = f"{shard.tokens:,} ids of {manifest.dtype} take {needed:,}"
@@ -212,6 +227,8 @@ def _shard(value: object) -> Shard:
         _field(value, "blake3", str),
         _field(value, "index_blake3", str),
         _field(value, "idx_blake3", str) if "idx_blake3" in value else None,
+        _file_name(value, "mask") if "mask" in value else None,
+        _field(value, "mask_blake3", str) if "mask" in value else None,
     )
 
 

@@ -14,6 +14,7 @@ from .._internal.messages import shown
 from ..encoding.file_encoding import is_wide
 from ..files import tables
 from ..tokenizer import Tokenizer
+from .conversations import Conversations
 from .manifest import FORMATS, Format
 
 if TYPE_CHECKING:
@@ -70,6 +71,7 @@ class Options:
         shuffle: int | None = None,
         shuffle_buffer: int = DEFAULT_BUFFER,
         special: bool = True,
+        conversations: Conversations | None = None,
         document_separator: str | None = None,
         errors: Errors = "strict",
         on_error: OnError = "stop",
@@ -82,7 +84,12 @@ class Options:
         wide = is_wide(dtype, tokenizer.max_id >= 2**16)
         shard_ids = _shard_ids(self.form, shard_size, wide, tokenizer)
         shares = _shares(split)
+        if conversations is not None and template:
+            raise ValueError("template is for texts, and conversations have a chat template")
         prepended, appended, self.warning = _ends(tokenizer, prepend, append, template)
+        self.encoder, self.read = tokenizer._core, None
+        if conversations is not None:
+            self.encoder, self.read, self.warning = conversations.encoder, conversations.read, None
         arguments.one_of("on_error", on_error, OnError)
         buffer = arguments.checked_limit("shuffle_buffer", shuffle_buffer, 1)
         self.splits = [*shares, REMAINDER]
@@ -96,7 +103,8 @@ class Options:
             "separator": arguments.checked_separator(document_separator),
             "prepend": _ids("prepend", prepended, tokenizer),
             "append": _ids("append", appended, tokenizer),
-            "special_ids": [*tokenizer.special_tokens.values()] if special else [],
+            "special_ids": [*tokenizer.special_tokens.values()] if special or conversations else [],
+            "training": None if conversations is None else conversations.training,
             "seed": arguments.checked_seed("seed", seed),
             "shuffle": None if shuffle is None else (arguments.checked_seed("shuffle", shuffle), buffer),
             "shard_size": shard_ids,
@@ -118,6 +126,7 @@ class Options:
             "shuffle": core["shuffle"] and core["shuffle"][0],
             "shuffle_buffer": core["shuffle"] and core["shuffle"][1],
             "special": core["special"],
+            "messages": None if conversations is None else conversations.settings,
             "document_separator": core["separator"],
             "errors": errors,
             "on_error": on_error,

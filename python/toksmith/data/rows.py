@@ -23,12 +23,14 @@ class Row(NamedTuple):
         cu_seqlens: Where each part starts, and the last one ends, `int32` of shape (parts + 1,), as the kernels for
             sequences of various lengths of FlashAttention and Megatron take it.
         documents: The number of the document of each part, `int64`, as in `TrainingData.documents`.
+        mask: Which ids a model is trained on, `bool`; None if the documents are no conversations.
     """
 
     ids: Integers
     positions: NDArray[np.int64]
     cu_seqlens: NDArray[np.int32]
     documents: NDArray[np.int64]
+    mask: NDArray[np.bool_] | None = None
 
 
 class Rows:
@@ -40,13 +42,14 @@ class Rows:
     def __init__(
         self,
         read: Callable[[int, int], Integers],
+        read_mask: Callable[[int, int], NDArray[np.bool_]] | None,
         parts: NDArray[np.int64],
         starts: NDArray[np.int64],
         order: Order,
         length: int,
         dtype: IntegerType,
     ) -> None:
-        self._read, self._parts, self._starts = read, parts, starts
+        self._read, self._read_mask, self._parts, self._starts = read, read_mask, parts, starts
         self.order, self.length, self.dtype = order, length, dtype
 
     @property
@@ -69,7 +72,10 @@ class Rows:
         ids = [self._read(start, stop) for _, start, stop in parts.tolist()]
         positions = np.arange(ends[-1]) - np.repeat(ends - lengths, lengths)
         cu_seqlens = np.concatenate(([0], ends)).astype(np.int32)
-        return Row(np.concatenate(ids).astype(self.dtype), positions, cu_seqlens, parts[:, 0].copy())
+        row = Row(np.concatenate(ids).astype(self.dtype), positions, cu_seqlens, parts[:, 0].copy())
+        if self._read_mask is None:
+            return row
+        return row._replace(mask=np.concatenate([self._read_mask(start, stop) for _, start, stop in parts.tolist()]))
 
     def __repr__(self) -> str:
         rows = f"{len(self):,} rows of up to {self.length:,} ids, {self.padding:.2%} padding"

@@ -35,21 +35,24 @@ _INCOMPLETE = "not a complete Parquet file"
 _DECODED_GROUPS = 4
 
 
-def write_parquet(ids_file: str, starts_file: str, tokens: int, documents: int, wide: bool, path: str) -> None:
-    """Write a row for each document, with the list of its ids, from the files of ids and of starts of the core."""
+def write_parquet(
+    ids_file: str, starts_file: str, mask_file: str | None, tokens: int, documents: int, wide: bool, path: str
+) -> None:
+    """Write a row for each document, with the lists of its ids and their mask, from the files of the core."""
     import numpy as np
     import pyarrow as pa
     from pyarrow import parquet
 
     Path(path).unlink(missing_ok=True)
     dtype = "uint32" if wide else "uint16"
-    ids, starts = (
-        _mapped(Path(ids_file), np.dtype(dtype).newbyteorder("<"), 0, tokens),
-        open_starts(starts_file, documents),
-    )
+    numbers = {"ids": _mapped(Path(ids_file), np.dtype(dtype).newbyteorder("<"), 0, tokens)}
+    if mask_file is not None:
+        numbers["mask"] = _mapped(Path(mask_file), np.dtype("uint8"), 0, tokens)
+    starts = open_starts(starts_file, documents)
     if starts[0] != 0 or starts[-1] != tokens or (starts[1:] < starts[:-1]).any():
         raise ValueError(f"{starts_file}: damaged: the documents do not follow one another up to {tokens:,} ids")
-    schema = pa.schema([pa.field("ids", pa.list_(pa.field("element", pa.from_numpy_dtype(dtype))))])
+    element = {name: pa.field("element", pa.from_numpy_dtype(array.dtype)) for name, array in numbers.items()}
+    schema = pa.schema([pa.field(name, pa.list_(element[name])) for name in numbers])
     options = {"compression": "zstd", "use_dictionary": False}
     # pyarrow opens no file whose name is not UTF-8.
     with (
@@ -63,8 +66,11 @@ def write_parquet(ids_file: str, starts_file: str, tokens: int, documents: int, 
             stop = min(max(stop, start + 1), start + _DOCUMENTS, documents)
             low, high = int(starts[start]), int(starts[stop])
             offsets = (starts[start : stop + 1] - low).astype(np.int32)
-            lists = pa.ListArray.from_arrays(offsets, pa.array(ids[low:high]), type=schema.field(0).type)
-            writer.write_table(pa.table([lists], schema=schema))
+            lists = [
+                pa.ListArray.from_arrays(offsets, pa.array(array[low:high]), type=schema.field(name).type)
+                for name, array in numbers.items()
+            ]
+            writer.write_table(pa.table(lists, schema=schema))
             start = stop
 
 
@@ -97,6 +103,17 @@ def open_ids(manifest: Manifest, shard: Shard) -> Ids:
         if header != _core.llm_c_header(shard.tokens, dtype.itemsize == 4):
             raise ValueError(f"{path}: the header of llm.c is not that of {shard.tokens:,} ids of {manifest.dtype}")
     return _mapped(path, dtype, FORMATS[manifest.file_format].header_bytes, shard.tokens)
+
+
+def open_mask(manifest: Manifest, shard: Shard) -> Ids:
+    """Return the mask of a shard, a byte for each id, without reading it."""
+    import numpy as np
+
+    if shard.mask_file is not None:
+        path = manifest.folder / shard.mask_file
+        manifests.check_size(path, shard.tokens)
+        return _mapped(path, np.dtype(np.uint8), 0, shard.tokens)
+    return ParquetIds(manifest.folder / shard.file, open_index(manifest, shard), np.dtype(np.uint8), "mask")
 
 
 def open_index(manifest: Manifest, shard: Shard) -> NDArray[np.int64]:
@@ -158,14 +175,14 @@ def read_across(
 
 
 class ParquetIds:
-    """The ids of a Parquet file that has a row for each document: row groups are decoded when they are needed.
+    """The ids, or masks, of a Parquet file with a row for each document: row groups are decoded when they are needed.
 
     `starts` says where each document begins.
     """
 
-    def __init__(self, path: Path, starts: NDArray[np.int64], dtype: IntegerType) -> None:
-        self._path, self._dtype, self._count = path, dtype, int(starts[-1])
-        self._file = _parquet_file(path, dtype)
+    def __init__(self, path: Path, starts: NDArray[np.int64], dtype: IntegerType, column: str = "ids") -> None:
+        self._path, self._dtype, self._column, self._count = path, dtype, column, int(starts[-1])
+        self._file = _parquet_file(path, dtype, column)
         meta = self._file.metadata
         rows = [meta.row_group(group).num_rows for group in range(meta.num_row_groups)]
         borders = list(itertools.accumulate(rows, initial=0))
@@ -187,7 +204,7 @@ class ParquetIds:
     def _decode(self, group: int) -> Integers:
         with tables.naming(str(self._path), _INCOMPLETE, ValueError):
             # Without pyarrow's threads, which would be missing in a process that is forked later.
-            column = self._file.read_row_group(group, columns=["ids"], use_threads=False).column("ids")
+            column = self._file.read_row_group(group, columns=[self._column], use_threads=False).column(0)
         flat: Integers = column.combine_chunks().flatten().to_numpy(zero_copy_only=False)
         expected = self._borders[group + 1] - self._borders[group]
         if len(flat) != expected:
@@ -197,7 +214,7 @@ class ParquetIds:
         return flat.astype(self._dtype, copy=False)
 
 
-def _parquet_file(path: Path, dtype: IntegerType) -> ParquetFile:
+def _parquet_file(path: Path, dtype: IntegerType, column: str) -> ParquetFile:
     pa = tables.arrow()
     with tables.naming(str(path), _INCOMPLETE, ValueError):
         # Mapped here: pyarrow opens no file whose name is not UTF-8.
@@ -205,9 +222,9 @@ def _parquet_file(path: Path, dtype: IntegerType) -> ParquetFile:
             mapped = mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
         file = pa.parquet.ParquetFile(pa.BufferReader(pa.py_buffer(mapped)))
         schema = file.schema_arrow
-    kind = schema.field("ids").type if "ids" in schema.names else "missing"
+    kind = schema.field(column).type if column in schema.names else "missing"
     if getattr(kind, "value_type", None) != pa.from_numpy_dtype(dtype):
         raise ValueError(
-            f"{path}: the column 'ids' is {shown(str(kind))}, and {manifests.NAME} says lists of {dtype}"
+            f"{path}: the column {column!r} is {shown(str(kind))}, and {manifests.NAME} says lists of {dtype}"
         )
     return file

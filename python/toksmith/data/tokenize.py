@@ -8,11 +8,11 @@ import os
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .. import _core
 from .._internal import arguments
-from .._internal.choices import OnError, ShardFormat
+from .._internal.choices import OnError, ShardFormat, TrainOn, Untrained
 from .._internal.messages import counted
 from .._internal.progress import Report
 from ..corpus import Corpus, TextSources
@@ -20,6 +20,7 @@ from ..files.inputs import Source
 from ..tokenizer import Tokenizer, tokenizer_of
 from . import manifest as manifests
 from . import repair, table_texts
+from .conversations import Conversations
 from .folder import Folder, reason_of
 from .manifest import JsonObject
 from .options import DEFAULT_BUFFER, DEFAULT_SHARD, Options, SpecialTokens
@@ -50,6 +51,11 @@ def tokenize(
     shuffle: int | None = None,
     shuffle_buffer: int = DEFAULT_BUFFER,
     special: bool = True,
+    messages: bool = False,
+    train_on: TrainOn = "assistant",
+    untrained: Untrained | Iterable[Untrained] = (),
+    end_of_turn: bool = True,
+    chat: Mapping[str, Any] | None = None,
     on_error: OnError = "stop",
     verify: bool = False,
     workers: int | None = None,
@@ -84,6 +90,19 @@ def tokenize(
         shuffle: A seed. Documents are then shuffled within a buffer.
         shuffle_buffer: Ids that the buffer holds.
         special: Whether special tokens in the text become their ids. Pass False for text that you do not trust.
+        messages: Whether the documents are conversations: records with `messages` (or the field that `field` names),
+            and `tools` if there are some, which the chat template of the tokenizer lays out; or records with `prompt`
+            and `completion`, both texts or both messages. Each id then has a mask, which says whether a model is
+            trained on it: a file `.mask` beside the ids with a byte for each, a column in Parquet.
+        train_on: "assistant": all that the assistant says; "last": its last message; "completion": what comes behind
+            the last message of the user, or behind the prompt; "all": every id. A completion is all that is trained
+            on in a record that has one. A block `{% generation %}` of a template says itself what the assistant says.
+        untrained: "thinking" or "tool_calls", or both: not trained on although the assistant says it, where the
+            messages keep it in fields of its own (`reasoning_content`, `thinking`, `tool_calls`).
+        end_of_turn: Whether to train on the special token that ends what the assistant says, and on `append`. A model
+            that never learns it never stops.
+        chat: Options of `Tokenizer.encode_messages`: `chat_template`, `trusted`, and other variables of the template,
+            all values of JSON. "strftime_now" is the date for templates that write one; default: today.
         on_error: "stop" ends the call at a document that cannot be read; "skip" leaves it out, and lists it.
         verify: Whether to compare the files of a finished folder also with their checksums, not only with their
             sizes. Every byte is read.
@@ -109,6 +128,11 @@ def tokenize(
     target = Path(arguments.path_of("out", out))
     corpus = Corpus.of(sources).without(target)
     encoder = tokenizer_of(tokenizer)
+    conversations = Conversations.of(
+        messages, encoder, corpus, train_on=train_on, untrained=untrained, end_of_turn=end_of_turn, chat=chat
+    )
+    if conversations is not None:
+        corpus = conversations.corpus(corpus)
     options = Options(
         encoder,
         format=format,
@@ -122,6 +146,7 @@ def tokenize(
         shuffle=shuffle,
         shuffle_buffer=shuffle_buffer,
         special=special,
+        conversations=conversations,
         document_separator=corpus.document_separator,
         errors=corpus.errors,
         on_error=on_error,
@@ -163,7 +188,8 @@ def _write(folder: Folder, tokenizer: Tokenizer, corpus: Corpus, progress: bool 
         with corpus.naming():
             folder.resume()
             options = folder.options.core | {"chunk_bytes": CHUNK_BYTES, "snapshot_seconds": SNAPSHOT_SECONDS}
-            run = _core.ShardRun(tokenizer._core, sources, folder.core, json.dumps(options))
+            encoder, read = folder.options.encoder, folder.options.read
+            run = _core.ShardRun(encoder, sources, folder.core, json.dumps(options), read)
             watch.begin(run)
             _encode(run, sources, watch)
             snapshot = json.loads(run.finish())

@@ -5,6 +5,7 @@
 mod continuations;
 mod document;
 mod look_ahead;
+mod marked;
 mod one_pretoken;
 mod parts;
 mod pieces;
@@ -19,6 +20,7 @@ mod words;
 
 pub use continuations::Continuations;
 pub use document::{CHUNK_BYTES, Document};
+pub use marked::{Mark, MarkedText, marks, touching};
 pub use prefix_cache::{KnownPrefix, PrefixCache};
 pub use random::RandomMerges;
 pub use shared_ids::IdView;

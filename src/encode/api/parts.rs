@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::control::Control;
 use crate::encode::encoder::{Encoder, Request};
-use crate::encode::output::{CountSink, Sink};
+use crate::encode::output::Sink;
 use crate::encode::special_set::SpecialTokens;
 use crate::error::Result;
 use crate::pipeline::Trust;
@@ -49,13 +49,6 @@ impl Encoder {
             }
             self.encode_text(scratch, &text, at..text.len(), sink, control)
         })
-    }
-
-    /// How many ids the joined parts have. Builds no list of them.
-    pub fn count_parts(&self, parts: &[(&[u8], bool)], control: &Control) -> Result<usize> {
-        let mut count = CountSink(0);
-        self.encode_parts(parts, &mut count, control)?;
-        Ok(count.0)
     }
 }
 

@@ -183,7 +183,7 @@ STATES: dict[str, Any] = {
     "a byte": lambda data: data.replace(b'"documents":2', b'"documents":3').replace(b'"lines":0', b'"lines":1'),
     "cut off": lambda data: data[:-9],
     "another file": lambda data: b"{}",
-    "version 4": lambda data: data.replace(b'"version":5', b'"version":4', 1),
+    "version 4": lambda data: data.replace(b'"version":6', b'"version":4', 1),
     "no snapshot": _resigned(lambda state: state.pop("snapshot")),
     "no list": _resigned(lambda state: state["snapshot"].__setitem__("documents", 7)),
     "negative": _resigned(lambda state: state["snapshot"].__setitem__("text_bytes", -1)),

@@ -1,0 +1,246 @@
+"""Conversations as training data: what `tokenize(messages=True)` makes of records."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import json
+import re
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from .._internal import arguments
+from .._internal.choices import TrainOn, Untrained
+from .._internal.messages import shown
+from ..corpus import Corpus
+from ..files import inputs, tables
+from ..files.inputs import Source
+from ..tokenizer import Tokenizer
+from .manifest import JsonObject
+
+if TYPE_CHECKING:
+    from .. import _core
+    from ..chat.conversation import Layout
+
+_NOW = "strftime_now"
+"""The function by which a template writes the date, and the key of `chat` that has the date."""
+_EXTRAS = ("tools", "documents", "chat_template_kwargs")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_PROBE = [{"role": "user", "content": "x"}]
+
+Record = tuple[str, str] | tuple[str, bytes, bool, bool, str, bool]
+"""What the core gets of a record: see `Record` in Rust."""
+
+
+class Conversations:
+    """How records become conversations.
+
+    `read` makes one of a record, for the core, which gets `training` as its options; `settings` are what decides what
+    is written, as the manifest keeps it. `encoder` is the tokenizer with what the templates write as special tokens.
+    """
+
+    def __init__(
+        self,
+        tokenizer: Tokenizer,
+        corpus: Corpus,
+        train_on: TrainOn,
+        untrained: Untrained | Iterable[Untrained],
+        end_of_turn: bool,
+        chat: Mapping[str, Any] | None,
+    ) -> None:
+        arguments.one_of("train_on", train_on, TrainOn)
+        names = [untrained] if isinstance(untrained, str) else list(untrained)
+        for name in names:
+            arguments.one_of("untrained", name, Untrained)
+        field = corpus.reading["field"] or corpus.reading["column"] or "messages"
+        if isinstance(field, list):
+            raise ValueError("field has one name with messages=True: that of the messages")
+        self._field, self._train_on, self._replaces = field, train_on, corpus.replaces_invalid
+        self._layouts = _Layouts(tokenizer._core, dict(chat or {}))
+        self.encoder = self._layouts.encoder
+        self.training: JsonObject = {
+            "all": train_on == "all",
+            "end_of_turn": bool(end_of_turn),
+            "thinking": "thinking" not in names,
+            "tool_calls": "tool_calls" not in names,
+        }
+        self.settings: JsonObject = {
+            "train_on": train_on,
+            "untrained": sorted(set(names)),
+            "end_of_turn": bool(end_of_turn),
+            **self._layouts.settings,
+        }
+
+    @classmethod
+    def of(cls, messages: bool, tokenizer: Tokenizer, corpus: Corpus, **options: Any) -> Conversations | None:
+        """Return the conversations of a call of `tokenize`, whose other options of theirs need `messages`."""
+        if messages:
+            return cls(tokenizer, corpus, **options)
+        defaults = {"train_on": "assistant", "untrained": (), "end_of_turn": True, "chat": None}
+        for name, value in options.items():
+            if value != defaults[name]:
+                raise ValueError(f"{name} is for conversations: give messages=True with it")
+        return None
+
+    def corpus(self, corpus: Corpus) -> Corpus:
+        """Return a corpus whose documents are whole records, as JSON."""
+        corpus = copy.copy(corpus)
+        corpus.sources = [_of_records(source) for source in corpus.sources]
+        return corpus
+
+    def read(self, line: bytes) -> Record:
+        """Return what a record has, for the core.
+
+        Raises:
+            ValueError: The record has neither messages nor a prompt with a completion, or the template refuses it.
+            TypeError: A message is no object.
+        """
+        record = _parsed(line)
+        if self._field in record:
+            return self._conversation(_listed(self._field, record[self._field]), None, record)
+        prompt, completion = record.get("prompt"), record.get("completion")
+        if isinstance(prompt, str) and isinstance(completion, str):
+            return self._readable(prompt), self._readable(completion)
+        if prompt is None or completion is None:
+            names = f"only {shown(list(record), 400)}: name the field that has the messages with field=…"
+            raise ValueError(f'there is neither {shown(self._field)} nor "prompt" and "completion", {names}')
+        if isinstance(prompt, str) or isinstance(completion, str):
+            raise ValueError("prompt and completion are neither both texts nor both messages")
+        before = _listed("prompt", prompt)
+        return self._conversation(before + _listed("completion", completion), len(before), record)
+
+    def _conversation(self, messages: list[Any], prompt: int | None, record: JsonObject) -> Record:
+        tools, documents, variables = map(record.get, _EXTRAS)
+        if isinstance(tools, str):  # in tables
+            tools = json.loads(tools)
+        layout = self._layouts.of(tools is not None)
+        first = _first_trained(self._train_on, messages, prompt)
+        made = layout.conversation(messages, first=first, tools=tools, documents=documents, variables=variables)
+        needs_own = prompt is not None or self._train_on != "assistant"
+        trains_end = self.training["all"] or (
+            self.training["end_of_turn"] and len(messages) > first and messages[-1].get("role") == "assistant"
+        )
+        generation_prompt = self._layouts.generation_prompt(layout)
+        text = self._readable(made.text)
+        return text, made.flags, made.has_generation, needs_own, generation_prompt, trains_end
+
+    def _readable(self, text: str) -> str:
+        """Return a text without escapes of half a character, which cannot be encoded."""
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            if self._replaces:
+                return _SURROGATE.sub("\ufffd", text)
+            escape = f"\\u{ord(text[error.start]):x}"
+            advice = 'is half of a character: give errors="replace" to read it as U+FFFD'
+            raise ValueError(f"an escape such as {escape} {advice}") from None
+        return text
+
+
+class _Layouts:
+    """The chat templates of a tokenizer, without tools and with them, and what `tokenize(chat=)` says of them.
+
+    `encoder` is the tokenizer to encode with, in which what the templates write counts as special tokens.
+    """
+
+    def __init__(self, core: _core.Tokenizer, chat: dict[str, Any]) -> None:
+        template, trusted, now = chat.pop("chat_template", None), chat.pop("trusted", ()), chat.pop(_NOW, None)
+        self.encoder = core
+        self.settings: JsonObject = {
+            "templates": [],
+            "variables": _json_values(chat),
+            "trusted": [trusted] if isinstance(trusted, str) else sorted(trusted),
+            "date": None,
+        }
+        self._layouts: list[Layout] = []
+        if template is None and not core.chat()[1]:
+            return
+        from ..chat.conversation import Layout, core_for
+
+        layouts = [Layout(core, template, has_tools, trusted, chat) for has_tools in (False, True)]
+        for layout in layouts:
+            _ = layout.template  # which may not compile
+        sources = [layout.source for layout in layouts]
+        self.encoder = core_for(core, "".join(sources))
+        if any(_NOW in source for source in sources):
+            self.settings["date"] = _date(now)
+            layouts = [layout.at(datetime.fromisoformat(_date(now))) for layout in layouts]
+        self.settings["templates"] = list(dict.fromkeys(sources))
+        self._layouts = layouts
+        self.generation_prompt = functools.lru_cache(functools.partial(_generation_prompt))
+
+    def of(self, has_tools: bool) -> Layout:
+        """Return the layout of a conversation."""
+        if not self._layouts:
+            raise ValueError('the tokenizer has no chat template: give one with chat={"chat_template": …}')
+        return self._layouts[has_tools]
+
+
+def _generation_prompt(layout: Layout) -> str:
+    """Return what the template writes where the assistant is to speak; nothing if it cannot be asked."""
+    try:
+        before, after = (layout.conversation(_PROBE, add_generation_prompt=asked).text for asked in (False, True))
+    except ValueError:
+        return ""
+    return after[len(before) :] if after.startswith(before) else ""
+
+
+def _first_trained(train_on: TrainOn, messages: list[Any], prompt: int | None) -> int:
+    """Return the number of the first message of the assistant that a model is trained on."""
+    first, role = prompt or 0, {"last": "assistant", "completion": "user"}.get(train_on)
+    if role is None or (role == "user" and prompt is not None):
+        return first
+    last = next((at for at in reversed(range(len(messages))) if messages[at].get("role") == role), -1)
+    return max(first, last + (role == "user"))
+
+
+def _parsed(line: bytes) -> JsonObject:
+    try:
+        record = json.loads(line)
+    except ValueError as error:
+        raise ValueError(f"not a record of JSON: {error}") from None
+    if not isinstance(record, dict):
+        raise ValueError(f"not a record, but {type(record).__name__}")
+    return record
+
+
+def _listed(name: str, messages: object) -> list[Any]:
+    """Return messages, which may be JSON in a text, as in tables."""
+    if isinstance(messages, str) and messages.lstrip().startswith("["):
+        messages = json.loads(messages)
+    if not isinstance(messages, list) or not all(isinstance(message, dict) for message in messages):
+        raise ValueError(f"{shown(name)} is no list of messages")
+    return messages
+
+
+def _of_records(source: Source) -> Source:
+    if source.texts is not None:
+        return source._replace(texts=map(_record, source.texts))
+    if source.path == inputs.DEVICE and source.format is None:
+        source = source._replace(format="jsonl")
+    if source.is_text:
+        raise ValueError(f"{source.name}: plain text, and conversations are records: name another input_format")
+    return source._replace(fields=())
+
+
+def _record(record: object) -> object:
+    return tables.as_json(record) if isinstance(record, Mapping) else record
+
+
+def _json_values(variables: dict[str, Any]) -> JsonObject:
+    try:
+        values: JsonObject = json.loads(json.dumps(variables))
+    except TypeError as error:
+        raise TypeError(f"chat: variables of the template are values of JSON: {error}") from None
+    return values
+
+
+def _date(now: object) -> str:
+    """Return the time that templates write, which is the same for all conversations; default: today."""
+    if now is None:
+        return datetime.now().strftime("%Y-%m-%dT00:00:00")
+    try:
+        return datetime.fromisoformat(str(now)).isoformat()
+    except ValueError:
+        raise ValueError(f"chat: {_NOW} is a date such as 2026-11-29, not {shown(now)}") from None

@@ -1,0 +1,126 @@
+//! Text with marks of who wrote it: a conversation that a chat template has laid out.
+
+use std::ops::Range;
+
+use crate::control::Control;
+use crate::encode::encoder::Encoder;
+use crate::encode::output::Sink;
+use crate::error::{Error, Result};
+use crate::room;
+
+/// Who wrote a character: some of the bits of [`marks`].
+pub type Mark = u8;
+
+/// The bits of a [`Mark`].
+pub mod marks {
+    /// The template: special tokens may be made of it.
+    pub const TRUSTED: u8 = 1;
+    /// A message of the assistant.
+    pub const ASSISTANT: u8 = 2;
+    /// It is inside a block `{% generation %}`.
+    pub const GENERATED: u8 = 4;
+    /// Its origin is lost: the template made new text of others.
+    pub const UNKNOWN: u8 = 8;
+    /// The reasoning of a message.
+    pub const THINKING: u8 = 16;
+    /// The tool calls of a message.
+    pub const TOOL_CALL: u8 = 32;
+    /// The message has an odd number among those of the assistant.
+    pub const ODD: u8 = 64;
+
+    /// All bits with their names.
+    pub const NAMES: [(&str, u8); 7] = [
+        ("TRUSTED", TRUSTED),
+        ("ASSISTANT", ASSISTANT),
+        ("GENERATED", GENERATED),
+        ("UNKNOWN", UNKNOWN),
+        ("THINKING", THINKING),
+        ("TOOL_CALL", TOOL_CALL),
+        ("ODD", ODD),
+    ];
+}
+
+/// A text whose characters are marked.
+pub struct MarkedText<'t> {
+    /// The text.
+    pub text: &'t str,
+    /// Ranges of bytes with one mark.
+    pub runs: Vec<(Range<usize>, Mark)>,
+}
+
+impl<'t> MarkedText<'t> {
+    /// A text with the mark of each character.
+    ///
+    /// # Errors
+    /// There are not as many marks as characters; memory.
+    pub fn new(text: &'t str, marks: &[Mark]) -> Result<Self> {
+        let (is_ascii, mut runs) = (text.is_ascii(), Vec::new());
+        let mut ends = text.char_indices().map(|(at, _)| at).skip(1);
+        let mut start = 0;
+        for run in marks.chunk_by(|one, other| one == other) {
+            let end = match is_ascii {
+                true => start + run.len(),
+                false => ends.nth(run.len() - 1).unwrap_or(text.len()),
+            };
+            room::push(&mut runs, (start..end, run[0]))?;
+            start = end;
+        }
+        if start != text.len() {
+            return Err(Error::Invalid("a text has not as many marks as characters".to_owned()));
+        }
+        Ok(MarkedText { text, runs })
+    }
+
+    /// The text in parts, each with whether its marks have one of these bits.
+    fn parts(&self, bits: Mark) -> Vec<(&[u8], bool)> {
+        let has = |(_, mark): &(_, Mark)| mark & bits != 0;
+        let parts = self.runs.chunk_by(|one, other| has(one) == has(other));
+        parts
+            .map(|runs| (&self.text.as_bytes()[runs[0].0.start..runs[runs.len() - 1].0.end], has(&runs[0])))
+            .collect()
+    }
+
+    /// The ranges whose marks have one of these bits.
+    pub fn ranges(&self, bits: Mark) -> impl Iterator<Item = Range<usize>> + '_ {
+        self.runs.iter().filter(move |(_, mark)| mark & bits != 0).map(|(range, _)| range.clone())
+    }
+}
+
+impl Encoder {
+    /// Encodes a marked text into `sink`: special tokens are those that lie in what the template wrote.
+    ///
+    /// # Errors
+    /// A special token lies in text of which nobody can tell who wrote it.
+    pub fn encode_marked(
+        &self,
+        marked: &MarkedText<'_>,
+        sink: &mut dyn Sink,
+        control: &Control,
+    ) -> Result<()> {
+        let parts = marked.parts(marks::TRUSTED);
+        if marked.ranges(marks::UNKNOWN).next().is_some() {
+            let others = marked.parts(marks::TRUSTED | marks::UNKNOWN);
+            let ids = |parts: &[_]| {
+                let mut ids = Vec::new();
+                self.encode_parts(parts, &mut ids, control).map(|()| ids)
+            };
+            if ids(&parts)? != ids(&others)? {
+                let reason = "the chat template rewrites text that has special tokens in it, so that nobody can tell \
+                              whether the template or a message wrote them: encode the result of apply_chat_template \
+                              if you trust all messages";
+                return Err(Error::Invalid(reason.to_owned()));
+            }
+        }
+        self.encode_parts(&parts, sink, control)
+    }
+}
+
+/// For each token whether it has a byte of one of the ranges. Both are in order.
+pub fn touching(tokens: &[Range<usize>], ranges: impl IntoIterator<Item = Range<usize>>) -> Vec<bool> {
+    let mut ranges = ranges.into_iter().filter(|range| !range.is_empty()).peekable();
+    let mut touches = |token: &Range<usize>| {
+        while ranges.next_if(|range| range.end <= token.start).is_some() {}
+        ranges.peek().is_some_and(|range| range.start < token.end && !token.is_empty())
+    };
+    tokens.iter().map(&mut touches).collect()
+}

@@ -1,0 +1,437 @@
+"""`tokenize(messages=True)`: ids and masks beside a renderer that knows the templates."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from failing_sources import Stopped, failing, until_stopped
+
+import toksmith
+from toksmith import Corpus, Tokenizer
+from toksmith.data import TrainingData
+from toksmith.data import tokenize as module
+
+SPECIAL = ["<s>", "</s>", "<|im_start|>", "<|im_end|>", "<|eot|>", "[INST]", "[/INST]"]
+CHATML = (
+    "{%- for m in messages %}{{ '<|im_start|>' + m.role + '\\n' }}"
+    "{%- if m.reasoning_content %}{{ '<think>' + m.reasoning_content + '</think>\\n' }}{% endif %}{{ m.content }}"
+    "{%- for call in m.tool_calls or [] %}"
+    "{{ '\\n<call>' + call.function.name + '(' + call.function.arguments | tojson + ')</call>' }}{% endfor %}"
+    "{{ '<|im_end|>\\n' }}{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}"
+)
+INST = (
+    "<s>{% for m in messages %}{% if m.role == 'user' %}[INST] {{ m.content | trim }} [/INST]"
+    "{% else %} {{ m.content | trim }}</s>{% endif %}{% endfor %}"
+)
+GENERATION = (
+    "{% for m in messages %}{{ m.role }}: {% if m.role == 'assistant' %}{% generation %}{{ m.content }}<|eot|>"
+    "{% endgeneration %}{% else %}{{ m.content }}{% endif %}\n{% endfor %}"
+)
+WORDS = ["low", "lower ", " newest", "\n", "é中", "the end", " x ", "<|im_end|>", "</s>[INST]", "1", "er"]
+CALL = {"function": {"name": "weather", "arguments": {"city": "Köln", "days": [1, 2.5, None]}}}
+
+ARGUMENTS = '{"city": "Köln", "days": [1, 2.5, null]}'
+
+Part = tuple[str, str]
+"""Text with who writes it: "special", "template", "other", "speech", "thinking", "call", "end"."""
+
+
+@pytest.fixture(scope="module")
+def tokenizer() -> Tokenizer:
+    texts = ["low lower lowest newest the end of it all <think> weather", "user assistant system\n\n"] * 5
+    return toksmith.train(iter(texts), 310, special_tokens=SPECIAL)
+
+
+@pytest.fixture(autouse=True)
+def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "CHUNK_BYTES", 900)
+
+
+def text(rng: random.Random) -> str:
+    return "".join(rng.choices(WORDS, k=rng.randrange(1, 12)))
+
+
+def conversation(rng: random.Random, fields: bool = False) -> list[dict[str, Any]]:
+    """Return messages; the assistant's may have `fields` of reasoning and tool calls."""
+    messages = [{"role": "system", "content": text(rng)}] if fields and rng.random() < 0.3 else []
+    for _ in range(rng.randrange(1, 4)):
+        messages.append({"role": "user", "content": text(rng)})
+        messages.append({"role": "assistant", "content": text(rng)})
+        if fields and rng.random() < 0.3:
+            messages[-1]["reasoning_content"] = text(rng)
+        if fields and rng.random() < 0.3:
+            messages[-1]["tool_calls"] = [CALL] * rng.randrange(1, 3)
+    return messages[: rng.randrange(1, len(messages) + 1)]
+
+
+def chatml(messages: list[dict[str, Any]]) -> Iterator[list[Part]]:
+    """Yield the parts of each message as the template lays them out."""
+    for message in messages:
+        is_own = message["role"] == "assistant"
+        speech, thinking, call = ("speech", "thinking", "call") if is_own else ("other",) * 3
+        yield [
+            ("<|im_start|>", "special"),
+            (message["role"] + "\n", "template"),
+            *[(f"<think>{message[name]}</think>\n", thinking) for name in ("reasoning_content",) if name in message],
+            (message["content"], speech),
+            *[(f"\n<call>weather({ARGUMENTS})</call>", call)] * len(message.get("tool_calls", ())),
+            ("<|im_end|>", "end" if is_own else "special"),
+            ("\n", "template"),
+        ]
+
+
+def inst(messages: list[dict[str, Any]]) -> Iterator[list[Part]]:
+    for number, message in enumerate(messages):
+        begin: list[Part] = [("<s>", "special")] * (number == 0)
+        if message["role"] == "user":
+            content = (f" {message['content'].strip()} ", "other")
+            yield [*begin, ("[INST]", "special"), content, ("[/INST]", "special")]
+        else:
+            text = message["content"].strip()  # where nothing is left, there is no turn
+            yield [*begin, (" ", "template"), (text, "speech"), ("</s>", "end" if text else "special")]
+
+
+def encoded(
+    tokenizer: Tokenizer, turns: Iterable[list[Part]], trained: set[str], wanted: Iterable[int] | None = None
+) -> tuple[list[int], list[bool]]:
+    """Return ids and mask: special tokens by themselves, and the text between them at once."""
+    ids, mask = [], []
+    parts = [(*part, wanted is None or number in wanted) for number, turn in enumerate(turns) for part in turn]
+    for is_special, run in itertools.groupby(parts, lambda part: part[1] in ("special", "end")):
+        rows = [*run]
+        if is_special:
+            ids += [tokenizer.special_tokens[name] for name, _, _ in rows]
+            mask += [kind in trained and is_wanted for _, kind, is_wanted in rows]
+            continue
+        found, spans = tokenizer.encode_with_offsets("".join(row[0] for row in rows), special=False)
+        flags = [kind in trained and is_wanted for part, kind, is_wanted in rows for _ in part]
+        ids += found
+        mask += [any(flags[start:end]) for start, end in spans]
+    return ids, mask
+
+
+ALL = {"speech", "thinking", "call", "end"}
+
+
+def written(data: TrainingData) -> list[tuple[list[int], list[bool]]]:
+    bounds = [data.documents.bounds(number) for number in range(len(data.documents))]
+    return [(data.read(*pair).tolist(), data.read_mask(*pair).tolist()) for pair in bounds]
+
+
+def write(path: Path, records: Iterable[dict[str, Any]]) -> Path:
+    path.write_text("".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records), "utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("options", "trained"),
+    [
+        ({}, ALL),
+        ({"end_of_turn": False}, ALL - {"end"}),
+        ({"untrained": "thinking"}, ALL - {"thinking"}),
+        ({"untrained": ["tool_calls", "thinking"], "workers": 2}, ALL - {"thinking", "call"}),
+        ({"train_on": "all"}, {*ALL, "special", "template", "other"}),
+    ],
+)
+def test_masks(options: dict[str, Any], trained: set[str], tokenizer: Tokenizer, tmp_path: Path) -> None:
+    rng = random.Random(3)
+    chats = [conversation(rng, fields=True) for _ in range(120)]
+    source = write(tmp_path / "chats.jsonl", [{"id": 1, "messages": chat} for chat in chats])
+    manifest = toksmith.tokenize(
+        source, tokenizer, tmp_path / "out", messages=True, chat={"chat_template": CHATML}, **options
+    )
+    expected = [encoded(tokenizer, chatml(chat), trained) for chat in chats]
+    assert written(toksmith.data.open(tmp_path / "out")) == expected
+    assert manifest["options"]["messages"]["templates"] == [CHATML]
+    assert manifest["totals"]["text_bytes"] == sum(
+        len("".join(part for turn in chatml(chat) for part, _ in turn).encode()) for chat in chats
+    )
+
+
+@pytest.mark.parametrize("train_on", ["assistant", "last", "completion"])
+def test_which_turns_are_trained_on(train_on: Any, tokenizer: Tokenizer, tmp_path: Path) -> None:
+    rng = random.Random(4)
+    chats = [conversation(rng) for _ in range(80)]
+    options: dict[str, Any] = {"messages": True, "train_on": train_on}
+
+    def wanted(messages: list[dict[str, Any]], start: int = 0) -> set[int]:
+        own = [number for number, message in enumerate(messages) if message["role"] == "assistant"]
+        users = [number for number, message in enumerate(messages) if message["role"] == "user"]
+        kept = {"assistant": own, "last": own[-1:], "completion": own if start else [n for n in own if n > users[-1]]}
+        return {number for number in kept[train_on] if number >= start}
+
+    source = write(tmp_path / "chats.jsonl", [{"messages": chat} for chat in chats])
+    toksmith.tokenize(source, tokenizer, tmp_path / "out", chat={"chat_template": INST}, **options)
+    expected = [encoded(tokenizer, inst(chat), ALL, wanted(chat)) for chat in chats]
+    assert written(toksmith.data.open(tmp_path / "out")) == expected
+
+    borders = [rng.randrange(1, len(chat) + 1) for chat in chats]
+    pairs = [{"prompt": chat[:at], "completion": chat[at:]} for chat, at in zip(chats, borders, strict=True)]
+    write(source, pairs)
+    toksmith.tokenize(source, tokenizer, tmp_path / "pairs", chat={"chat_template": INST}, **options)
+    expected = [
+        encoded(tokenizer, inst(chat), ALL, wanted(chat, at)) for chat, at in zip(chats, borders, strict=True)
+    ]
+    assert written(toksmith.data.open(tmp_path / "pairs")) == expected
+
+
+def test_a_block_of_the_template_says_what_is_trained_on(tokenizer: Tokenizer, tmp_path: Path) -> None:
+    chats = [conversation(random.Random(seed)) for seed in range(40)]
+    source = write(tmp_path / "chats.jsonl", [{"messages": chat} for chat in chats])
+    chat = {"chat_template": GENERATION}
+    toksmith.tokenize(source, tokenizer, tmp_path / "out", messages=True, end_of_turn=False, chat=chat)
+    expected = []
+    for messages in chats:
+        ids, mask = tokenizer.encode_messages(messages, assistant_mask=True, **chat)
+        expected.append((ids, mask.tolist()))
+    assert written(toksmith.data.open(tmp_path / "out")) == expected
+    toksmith.tokenize(source, tokenizer, tmp_path / "last", messages=True, train_on="last", chat=chat)
+    for (ids, mask), (_, whole) in zip(written(toksmith.data.open(tmp_path / "last")), expected, strict=True):
+        end = tokenizer.special_tokens["<|eot|>"]
+        first = max((at for at, id in enumerate(ids[:-2]) if id == end), default=-1)
+        assert sum(mask) <= sum(whole)
+        assert not any(mask[: first - 20]) or first < 20
+
+
+def test_texts_of_a_prompt_and_a_completion(tokenizer: Tokenizer, tmp_path: Path) -> None:
+    """A token across the border belongs to the completion, and the token that is appended is trained on."""
+    rng = random.Random(5)
+    pairs = [(text(rng), text(rng)) for _ in range(100)]
+    source = write(tmp_path / "pairs.jsonl", [{"prompt": one, "completion": other} for one, other in pairs])
+    toksmith.tokenize(source, tokenizer, tmp_path / "out", messages=True, append="</s>", prepend="<s>")
+    begin, end = tokenizer.special_tokens["<s>"], tokenizer.special_tokens["</s>"]
+    for (ids, mask), (prompt, completion) in zip(written(toksmith.data.open(tmp_path / "out")), pairs, strict=True):
+        joint = tokenizer.encode_pair(prompt, completion)
+        assert ids == [begin, *joint.ids, end]
+        assert mask == [False] * (1 + joint.border) + [True] * (len(joint.ids) - joint.border + 1)
+    options: dict[str, Any] = {"messages": True, "append": "</s>", "special": False}
+    toksmith.tokenize(source, tokenizer, tmp_path / "plain", end_of_turn=False, **options)
+    for (ids, mask), (prompt, completion) in zip(written(toksmith.data.open(tmp_path / "plain")), pairs, strict=True):
+        assert ids == [*tokenizer.encode(prompt + completion, special=False), end]
+        assert not mask[-1]
+
+
+@pytest.mark.parametrize("format", ["bin", "nanogpt", "llm.c", "megatron", "npy", "parquet"])
+@pytest.mark.parametrize("shuffle", [None, 7])
+def test_formats(format: Any, shuffle: int | None, tokenizer: Tokenizer, tmp_path: Path) -> None:
+    """Every format has the mask; shards, splits, workers and a shuffle change nothing in it."""
+    if format == "parquet":
+        pytest.importorskip("pyarrow")
+    rng = random.Random(6)
+    chats = [conversation(rng) for _ in range(150)]
+    source = write(tmp_path / "chats.jsonl", [{"messages": chat} for chat in chats])
+    size = {} if format == "nanogpt" else {"shard_size": 2000}
+    options: dict[str, Any] = {
+        "format": format,
+        "shuffle": shuffle,
+        "shuffle_buffer": 3000,
+        "split": "val=0.2",
+        **size,
+    }
+    contents = []
+    for workers in (1, 3):
+        out = tmp_path / str(workers)
+        manifest = toksmith.tokenize(
+            source, tokenizer, out, messages=True, chat={"chat_template": INST}, workers=workers, **options
+        )
+        contents.append({path.name: path.read_bytes() for path in out.iterdir()})
+        assert not [*toksmith.data.differences(out)]
+    assert contents[0] == contents[1]
+    assert ("train.mask" if format == "nanogpt" else "train-00000.mask") in contents[0] or format == "parquet"
+    found = [document for split in ("train", "val") for document in written(toksmith.data.open(out, split))]
+    expected = [encoded(tokenizer, inst(chat), ALL) for chat in chats]
+    assert sorted(found) == sorted(expected)
+    if shuffle is None:
+        order = iter(expected)
+        assert all(document in order for document in written(toksmith.data.open(out)))
+    if format == "parquet":
+        import pyarrow.parquet as pq
+
+        table = pq.read_table(out / "train-00000.parquet")
+        assert table.column_names == ["ids", "mask"]
+        assert all(len(ids) == len(mask) for ids, mask in zip(*map(table.column, ("ids", "mask")), strict=True))
+    for shard in manifest["splits"]["train"]["shards"]:
+        assert ("mask" in shard) == (format != "parquet")
+
+
+def test_rows_have_the_mask(tokenizer: Tokenizer, tmp_path: Path) -> None:
+    chats = [conversation(random.Random(seed)) for seed in range(60)]
+    source = write(tmp_path / "chats.jsonl", [{"messages": chat} for chat in chats])
+    toksmith.tokenize(
+        source, tokenizer, tmp_path / "out", messages=True, chat={"chat_template": INST}, shard_size=500
+    )
+    data = toksmith.data.open(tmp_path / "out")
+    documents = written(data)
+    for row in data.rows(100, seed=1):
+        assert row.mask is not None and row.mask.dtype == bool
+        for number, (start, end) in zip(
+            row.documents.tolist(), itertools.pairwise(row.cu_seqlens.tolist()), strict=True
+        ):
+            pairs = list(zip(row.ids[start:end].tolist(), row.mask[start:end].tolist(), strict=True))
+            whole = list(zip(*documents[number], strict=True))
+            assert any(whole[at : at + len(pairs)] == pairs for at in range(0, len(whole), 100))
+    toksmith.tokenize(iter(["low"]), tokenizer, tmp_path / "texts", append="none")
+    texts = toksmith.data.open(tmp_path / "texts")
+    assert not texts.has_mask and texts.rows(4)[0].mask is None
+    with pytest.raises(ValueError, match="write the folder with messages=True"):
+        texts.read_mask(0, 1)
+
+
+@pytest.mark.parametrize("shuffle", [None, 3])
+@pytest.mark.parametrize("kind", ["texts", "file"])
+def test_going_on(
+    kind: str, shuffle: int | None, tokenizer: Tokenizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run that ends anywhere goes on to the same bytes."""
+    monkeypatch.setattr(module, "SNAPSHOT_SECONDS", 0.0)
+    rng = random.Random(8)
+    records = [{"messages": conversation(rng)} for _ in range(120)]
+    source = write(tmp_path / "a.jsonl", records)
+    options: dict[str, Any] = {"messages": True, "chat": {"chat_template": INST}, "shard_size": 900}
+    options |= {"shuffle": shuffle, "shuffle_buffer": 700}
+
+    def ending(count: int) -> Iterator[dict[str, Any]]:
+        yield from records[:count]
+        raise Stopped("the sources end here")
+
+    toksmith.tokenize(iter(records), tokenizer, tmp_path / "whole", **options)
+    out = tmp_path / "out"
+    for part in range(1, 12):
+        sources: Any = ending(part * 10)
+        if kind == "file":
+            sources = failing([source], part * source.stat().st_size // 12)
+        with until_stopped():
+            toksmith.tokenize(sources, tokenizer, out, workers=1 + part % 2, **options)
+    toksmith.tokenize(iter(records) if kind == "texts" else source, tokenizer, out, **options)
+    names = {path.name for path in out.iterdir()} - {"manifest.json"}
+    assert len(names) > 9
+    for name in names:
+        assert (out / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+
+
+def test_a_damaged_mask_is_found_and_repaired(tokenizer: Tokenizer, tmp_path: Path) -> None:
+    rng = random.Random(9)
+    source = write(tmp_path / "chats.jsonl", [{"messages": conversation(rng)} for _ in range(50)])
+    options: dict[str, Any] = {"messages": True, "chat": {"chat_template": INST}, "shard_size": 900}
+    out = tmp_path / "out"
+    toksmith.tokenize(source, tokenizer, out, **options)
+    mask = out / "train-00001.mask"
+    before = mask.read_bytes()
+    mask.write_bytes(bytes(len(before)))
+    assert "train-00001.mask" in "".join(toksmith.data.differences(out))
+    mask.write_bytes(before[:-1])
+    with pytest.raises(ValueError, match="the file has"):
+        toksmith.data.open(out)
+    mask.unlink()
+    with pytest.warns(UserWarning, match="1 damaged file"):
+        toksmith.tokenize(source, tokenizer, out, **options)
+    assert mask.read_bytes() == before
+
+
+def test_sources(tokenizer: Tokenizer, tmp_path: Path) -> None:
+    """Records of every kind of source, under another name, with a template for tools."""
+    pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    chats = [conversation(random.Random(seed)) for seed in range(30)]
+    records = [{"chat": chat} for chat in chats]
+    write(tmp_path / "a.jsonl", records)
+    (tmp_path / "a.json").write_text(json.dumps(records), "utf-8")
+    table = pa.table({"chat": chats, "id": range(30)})
+    parquet.write_table(table, tmp_path / "a.parquet", row_group_size=7)
+    with pa.ipc.new_stream(tmp_path / "a.arrow", table.schema) as writer:
+        writer.write_table(table)
+    expected = [encoded(tokenizer, inst(chat), ALL) for chat in chats]
+    options: dict[str, Any] = {"messages": True, "chat": {"chat_template": INST}}
+    for name in ("a.jsonl", "a.json", "a.parquet", "a.arrow"):
+        corpus = Corpus(tmp_path / name, field="chat")
+        toksmith.tokenize(corpus, tokenizer, tmp_path / f"{name}.out", **options)
+        assert written(toksmith.data.open(tmp_path / f"{name}.out")) == expected
+    for number, texts in enumerate(
+        [({"messages": chat} for chat in chats), (json.dumps({"messages": chat}) for chat in chats)]
+    ):
+        toksmith.tokenize(texts, tokenizer, tmp_path / str(number), **options)
+        assert written(toksmith.data.open(tmp_path / str(number))) == expected
+    (tmp_path / "a.txt").write_text("low")
+    with pytest.raises(ValueError, match=r"a\.txt: plain text, and conversations are records"):
+        toksmith.tokenize(tmp_path / "a.txt", tokenizer, tmp_path / "text", **options)
+
+
+@pytest.mark.parametrize(
+    ("record", "message"),
+    [
+        (
+            '{"text": "low"}',
+            r"line 2 \(byte \d+\): there is neither 'messages' nor \"prompt\" and \"completion\", only \['text'\]",
+        ),
+        ('{"prompt": "low", "completion": []}', "neither both texts nor both messages"),
+        ('{"messages": "low"}', "'messages' is no list of messages"),
+        ('{"messages": []}', "there are no messages"),
+        ('{"messages": [{"role": "user"', "not a record of JSON"),
+        ('{"messages": [{"role": "judge", "content": "x"}]}', "the chat template failed.*: no judge"),
+        ('{"messages": [{"role": "assistant", "content": "ſ"}]}', "changes a text after 0 turns of the assistant"),
+    ],
+)
+def test_records_that_are_refused(record: str, message: str, tokenizer: Tokenizer, tmp_path: Path) -> None:
+    template = (
+        "{% for m in messages %}{% if m.role == 'judge' %}{{ raise_exception('no judge') }}{% endif %}"
+        "{{ '%s!' | format(m.content) if m.content == 'ſ' else m.content }}{% endfor %}"
+    )
+    good = json.dumps({"messages": [{"role": "assistant", "content": "low"}]})
+    source = tmp_path / "a.jsonl"
+    source.write_text("\n".join([good, record, good]), "utf-8")
+    options: dict[str, Any] = {"messages": True, "chat": {"chat_template": template}}
+    with pytest.raises(ValueError, match=message):
+        toksmith.tokenize(source, tokenizer, tmp_path / "out", **options)
+    with pytest.warns(UserWarning, match="1 document was left out"):
+        manifest = toksmith.tokenize(source, tokenizer, tmp_path / "skipped", on_error="skip", **options)
+    assert [skipped["place"] for skipped in manifest["skipped"]] == ["line 2"]
+    assert manifest["totals"]["documents"] == 2
+
+
+def test_options_that_are_refused(tokenizer: Tokenizer, tmp_path: Path) -> None:
+    source = write(tmp_path / "a.jsonl", [{"messages": [{"role": "user", "content": "low"}]}])
+
+    def fails(message: str, error: type[Exception] = ValueError, **options: Any) -> None:
+        with pytest.raises(error, match=message):
+            toksmith.tokenize(source, tokenizer, tmp_path / "out", **options)
+
+    fails("the tokenizer has no chat template: give one", messages=True)
+    fails("train_on is for conversations: give messages=True", train_on="last")
+    fails("train_on is one of", messages=True, train_on="user")
+    fails("untrained is one of", messages=True, untrained="speech")
+    fails("template is for texts", messages=True, template=True)
+    fails("variables of the template are values of JSON", TypeError, messages=True, chat={"x": object()})
+    fails(
+        "strftime_now is a date",
+        messages=True,
+        chat={"chat_template": "{{ strftime_now('%Y') }}", "strftime_now": "x"},
+    )
+    fails("the chat template failed in line 1", messages=True, chat={"chat_template": "{% if %}"})
+
+
+def test_the_date_is_that_of_the_run(tokenizer: Tokenizer, tmp_path: Path) -> None:
+    source = write(tmp_path / "a.jsonl", [{"messages": [{"role": "user", "content": "low"}]}])
+    chat = {"chat_template": "{{ strftime_now('%d.%m.%Y') }}{{ year }}", "strftime_now": "2026-11-29", "year": 7}
+    manifest = toksmith.tokenize(source, tokenizer, tmp_path / "out", messages=True, chat=chat)
+    assert toksmith.data.open(tmp_path / "out").documents.text(0) == "29.11.20267"
+    assert manifest["options"]["messages"]["date"] == "2026-11-29T00:00:00"
+    with pytest.raises(ValueError, match=r"had messages\.date '2026-11-29T00:00:00', not"):
+        toksmith.tokenize(
+            source, tokenizer, tmp_path / "out", messages=True, chat=chat | {"strftime_now": "2026-11-30"}
+        )
+
+
+def test_the_end_of_what_was_said_is_a_special_token(tokenizer: Tokenizer, tmp_path: Path) -> None:
+    """The mask ends a turn with the token that ends it, and not with the line feed behind."""
+    source = write(tmp_path / "a.jsonl", [{"messages": [{"role": "assistant", "content": "low<|im_end|>"}]}])
+    toksmith.tokenize(source, tokenizer, tmp_path / "out", messages=True, chat={"chat_template": CHATML})
+    [(ids, mask)] = written(toksmith.data.open(tmp_path / "out"))
+    trained = tokenizer.decode(np.array(ids)[np.array(mask)])
+    assert trained == "low<|im_end|><|im_end|>"
+    assert ids.count(tokenizer.special_tokens["<|im_end|>"]) == 1
