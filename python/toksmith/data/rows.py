@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+import bisect
+import functools
+import itertools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple, SupportsIndex
+
+from .packing import pack
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from .._internal.choices import LongDocument
     from .order import Order
     from .shards import Integers, IntegerType
+
+
+# Documents that are packed at a time.
+_GROUP = 1 << 20
+# Groups whose rows stay in memory.
+_PACKED_GROUPS = 2
 
 
 class Row(NamedTuple):
@@ -33,6 +45,52 @@ class Row(NamedTuple):
     mask: NDArray[np.bool_] | None = None
 
 
+class PackedRows:
+    """The rows of `count` documents, packed group by group; `places` says where documents begin, and the last ends.
+
+    `counts` has the number of rows of each group.
+    """
+
+    def __init__(
+        self, places: Callable[[int, int], NDArray[np.int64]], count: int, length: int, long: LongDocument
+    ) -> None:
+        self._places, self._count, self.length, self._long = places, count, length, long
+        self._group_size = _GROUP
+        self._packed = functools.lru_cache(_PACKED_GROUPS)(self._pack)
+        self.counts: list[int] = []
+        self.ids = 0
+        for group in range(-(-count // self._group_size)):
+            parts, starts = self._packed(group)
+            self.counts.append(len(starts) - 1)
+            self.ids += int((parts[:, 2] - parts[:, 1]).sum())
+        self._firsts = [0, *itertools.accumulate(self.counts)]
+
+    def __getstate__(self) -> dict[str, object]:
+        return {name: value for name, value in vars(self).items() if name != "_packed"}
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        vars(self).update(state)
+        self._packed = functools.lru_cache(_PACKED_GROUPS)(self._pack)
+
+    def _pack(self, group: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the parts of a group of documents, each with its document, start and end, and where rows begin."""
+        import numpy as np
+
+        first = group * self._group_size
+        places = self._places(first, min(first + self._group_size, self._count))
+        parts, starts = pack(np.diff(places), self.length, long=self._long)
+        parts[:, 1:] += places[parts[:, :1]]
+        parts[:, 0] += first
+        return parts, starts
+
+    def __getitem__(self, number: int) -> NDArray[np.int64]:
+        """Return the parts of a row."""
+        group = bisect.bisect_right(self._firsts, number) - 1
+        parts, starts = self._packed(group)
+        row = number - self._firsts[group]
+        return parts[starts[row] : starts[row + 1]]
+
+
 class Rows:
     """Rows of whole documents, as `TrainingData.rows` describes them: `len(rows)`, and `rows[i]`, a `Row`.
 
@@ -43,20 +101,18 @@ class Rows:
         self,
         read: Callable[[int, int], Integers],
         read_mask: Callable[[int, int], NDArray[np.bool_]] | None,
-        parts: NDArray[np.int64],
-        starts: NDArray[np.int64],
+        packed: PackedRows,
         order: Order,
-        length: int,
         dtype: IntegerType,
     ) -> None:
-        self._read, self._read_mask, self._parts, self._starts = read, read_mask, parts, starts
-        self.order, self.length, self.dtype = order, length, dtype
+        self._read, self._read_mask, self._packed = read, read_mask, packed
+        self.order, self.length, self.dtype = order, packed.length, dtype
 
     @property
     def padding(self) -> float:
         """The share of all rows, those of other ranks too, that holds no ids."""
-        rows = len(self._starts) - 1
-        return 1 - float((self._parts[:, 2] - self._parts[:, 1]).sum()) / (rows * self.length) if rows else 0.0
+        rows = sum(self._packed.counts)
+        return 1 - self._packed.ids / (rows * self.length) if rows else 0.0
 
     def __len__(self) -> int:
         return len(self.order)
@@ -65,8 +121,7 @@ class Rows:
         """Return the documents of row `index`."""
         import numpy as np
 
-        number = self.order.number(index)
-        parts = self._parts[self._starts[number] : self._starts[number + 1]]
+        parts = self._packed[self.order.number(index)]
         lengths = parts[:, 2] - parts[:, 1]
         ends = np.cumsum(lengths)
         ids = [self._read(start, stop) for _, start, stop in parts.tolist()]

@@ -11,6 +11,7 @@ from training_folder import write_folder
 
 import toksmith
 from toksmith.data import TrainingData, pack
+from toksmith.data import rows as rows_module
 
 BORDERS = [0, 1, 1, 7, 50, 99, 100, 250, 333, 400, 512, 513, 800, 1003]
 DOCUMENTS = [list(range(a, b)) for a, b in itertools.pairwise(BORDERS)]
@@ -67,3 +68,23 @@ def test_what_is_refused(data: TrainingData, tmp_path: Path) -> None:
     write_folder(tmp_path / "empty", {"train": [[]]}, shard_size=100)
     with pytest.raises(ValueError, match="0 rows: too few for 1 ranks"):
         toksmith.data.open(tmp_path / "empty").rows(5)
+
+
+@pytest.mark.parametrize("group", [1, 2, 3, 5, 12, 13, 100])
+def test_groups_are_packed_apart(group: int, data: TrainingData, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows are those of each group of documents, and a seed shuffles groups, and the rows in each."""
+    monkeypatch.setattr(rows_module, "_GROUP", group)
+    expected = []
+    for first in range(0, len(DOCUMENTS), group):
+        parts, starts = pack([len(document) for document in DOCUMENTS[first : first + group]], 64)
+        expected.append([(parts[a:b, 0] + first).tolist() for a, b in itertools.pairwise(starts.tolist())])
+    rows = data.rows(64)
+    assert [row.documents.tolist() for row in rows] == [row for of_group in expected for row in of_group]
+    assert sorted(id for row in rows for id in row.ids.tolist()) == list(range(1003))
+    shuffled = [row.documents.tolist() for row in data.rows(64, seed=2)]
+    assert shuffled == [row.documents.tolist() for row in pickle.loads(pickle.dumps(data.rows(64, seed=2)))]
+    assert sorted(shuffled) == sorted(row for of_group in expected for row in of_group)
+    of_groups = [documents[0] // group for documents in shuffled]
+    assert len([*itertools.groupby(of_groups)]) == len(set(of_groups))
+    if len(expected) > 3:
+        assert of_groups != sorted(of_groups)
