@@ -33,8 +33,8 @@ pub(super) struct PyShardFolder {
 #[pymethods]
 impl PyShardFolder {
     /// `options` are those of the core, and `run` all settings that decide what is written, both as JSON.
-    /// Worker threads call `write_parquet(ids, starts, mask, tokens, documents, is_wide, path)`. With `kept`, only
-    /// files of these names are kept.
+    /// Worker threads call `write_parquet(ids, starts, mask, tokens, documents, is_wide, path)`. With `kept`,
+    /// only files of these names are kept.
     #[new]
     fn new(
         folder: PathBuf,
@@ -144,8 +144,8 @@ pub(super) struct PyShardRun {
 
 #[pymethods]
 impl PyShardRun {
-    /// `options` are those of the core, as JSON. Worker threads call `read`, which makes a conversation of each
-    /// document; see [`PyRecord`].
+    /// `options` are those of the core, as JSON. Worker threads call `read`, which makes a conversation of
+    /// each document; see [`PyRecord`].
     #[new]
     #[pyo3(signature = (tokenizer, sources, target, options, read=None))]
     fn new(

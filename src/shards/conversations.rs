@@ -1,4 +1,5 @@
-//! A record becomes a document: a conversation that a chat template has laid out, or a prompt with its completion.
+//! A record becomes a document: a conversation that a chat template has laid out, or a prompt with its
+//! completion.
 
 use super::special_ids::SpecialIds;
 use super::training::{Conversation, Training};

@@ -2,8 +2,8 @@
 //!
 //! - `documents`: a job of some chunks, as [`crate::source`] makes them → ids as bytes, divided among the
 //!   splits.
-//! - `conversations`: a conversation, or a prompt with its completion → ids and their mask, by what a model is
-//!   trained on (`training`).
+//! - `conversations`: a conversation, or a prompt with its completion → ids and their mask, by what a model
+//!   is trained on (`training`).
 //! - `place`, `buffer`: where the ids of a job go, in the order of the jobs. This is the only serial step,
 //!   and it only adds up numbers; the next free worker writes the ids to that place (`write`, `shard`).
 //! - `ledger`: which jobs are written. A snapshot of the run is saved only when all jobs before it are

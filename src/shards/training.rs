@@ -53,9 +53,9 @@ impl Training {
     /// The ranges of the text, in bytes and in order, that a model is trained on.
     ///
     /// A turn begins behind the generation prompt, if that comes right before it, or else with what the
-    /// assistant has written itself. What the template writes between two parts of it belongs to it, and what it
-    /// writes before the first special token behind it; with `end_of_turn` that token too. A block `{% generation %}` is a turn as it is.
-    /// A message of which the template shows nothing has no turn.
+    /// assistant has written itself. What the template writes between two parts of it belongs to it, and what
+    /// it writes before the first special token behind it; with `end_of_turn` that token too. A block `{%
+    /// generation %}` is a turn as it is. A message of which the template shows nothing has no turn.
     ///
     /// # Errors
     /// The template changes a text, so that nobody can tell whose it is; says where.
@@ -181,8 +181,8 @@ impl Turns<'_, '_> {
         self.special.get(next).filter(|special| special.end <= end).cloned()
     }
 
-    /// The runs of a turn with their kinds. What the template writes beside thinking, or a tool call, belongs to
-    /// it.
+    /// The runs of a turn with their kinds. What the template writes beside thinking, or a tool call, belongs
+    /// to it.
     fn parts(&self, turn: &Range<usize>) -> Vec<(Range<usize>, Kind)> {
         let own = |run: usize| match self.runs()[run].1 {
             mark if mark & marks::ASSISTANT == 0 => None,

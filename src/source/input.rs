@@ -13,7 +13,8 @@ use crate::error::Error;
 /// The fields of a record that hold its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fields {
-    /// Their names; `a.b` is the field `b` of the object in `a`. None: the whole record, as JSON, is the text.
+    /// Their names; `a.b` is the field `b` of the object in `a`. None: the whole record, as JSON, is the
+    /// text.
     pub names: Vec<String>,
     /// What joins their texts.
     pub separator: String,

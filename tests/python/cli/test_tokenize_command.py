@@ -233,8 +233,13 @@ def test_the_examples_of_the_help_run(place: Path) -> None:
     said = run(place, "--help").stdout.decode()
     examples = said.partition("Examples:\n")[2].replace("\\\n", "")
     commands = [line.strip() for line in examples.splitlines() if line.strip().startswith(("toksmith", "zcat"))]
-    assert len(commands) == 6
+    assert len(commands) == 7
     (place / "corpus.txt").write_text("low lower")
+    (place / "chats.jsonl").write_text(json.dumps({"messages": [{"role": "assistant", "content": "low"}]}))
+    template = {"chat_template.jinja": "{{ messages[0].content }}"}
+    Tokenizer.load(place / "tokenizer.json").save_huggingface(place / "model", verify=False)
+    for name, source in template.items():
+        (place / "model" / name).write_text(source)
     (place / "web").mkdir()
     (place / "tables").mkdir()
     (place / "dump.jsonl.gz").write_bytes(gzip.compress((place / "a.jsonl").read_bytes()))

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from command import run_command
+from examples import example
 from failing_sources import Stopped, failing, until_stopped
 
 import toksmith
@@ -435,3 +437,42 @@ def test_the_end_of_what_was_said_is_a_special_token(tokenizer: Tokenizer, tmp_p
     trained = tokenizer.decode(np.array(ids)[np.array(mask)])
     assert trained == "low<|im_end|><|im_end|>"
     assert ids.count(tokenizer.special_tokens["<|im_end|>"]) == 1
+
+
+def test_the_command(tokenizer: Tokenizer, tmp_path: Path) -> None:
+    """The options of the command are those of the function."""
+    chats = [conversation(random.Random(seed)) for seed in range(20)]
+    write(tmp_path / "a.jsonl", [{"chat": chat} for chat in chats])
+    tokenizer.save(tmp_path / "t.json")
+    (tmp_path / "inst.jinja").write_text(INST + "{{ year }}", "utf-8")
+    options = [
+        "--messages",
+        "--field",
+        "chat",
+        "--train-on",
+        "last",
+        "--no-end-of-turn",
+        "--chat-template",
+        "inst.jinja",
+    ]
+    options += ["--untrained", "thinking", "--untrained", "tool_calls", "--chat", "year=7", "--chat", "name=x y"]
+    done = run_command("tokenize", "a.jsonl", "-t", "t.json", "-o", "out", *options, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    chat = {"chat_template": INST + "{{ year }}", "year": 7, "name": "x y"}
+    toksmith.tokenize(
+        Corpus(tmp_path / "a.jsonl", field="chat"), tokenizer, tmp_path / "same", messages=True, train_on="last",
+        end_of_turn=False, untrained=["tool_calls", "thinking"], chat=chat,
+    )  # fmt: skip
+    for name in ("train-00000.bin", "train-00000.mask"):
+        assert (tmp_path / "out" / name).read_bytes() == (tmp_path / "same" / name).read_bytes()
+    wrong = run_command("tokenize", "a.jsonl", "-t", "t.json", "-o", "x", "--messages", "--chat", "x", cwd=tmp_path)
+    assert wrong.returncode == 2 and b"--chat is a name and a value" in wrong.stderr
+
+
+def test_the_example_trains(tokenizer: Tokenizer, tmp_path: Path) -> None:
+    pytest.importorskip("torch", reason="needs PyTorch")
+    chats = [[{"role": "user", "content": "low"}, {"role": "assistant", "content": "lower newest"}]] * 50
+    source = write(tmp_path / "chats.jsonl", [{"messages": chat} for chat in chats])
+    tokenizer.save_huggingface(tmp_path / "model", verify=False)
+    (tmp_path / "model/chat_template.jinja").write_text(CHATML, "utf-8")
+    assert example("finetune").main(str(source), str(tmp_path / "model"), steps=40) < 0.5

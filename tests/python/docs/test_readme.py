@@ -21,6 +21,7 @@ GUIDES = (
     "docs/encoding.md",
     "docs/engines.md",
     "docs/exports.md",
+    "docs/finetuning.md",
     "docs/first.md",
     "docs/inspecting.md",
     "docs/sentencepiece.md",
