@@ -45,13 +45,24 @@ class _Generation(jinja2.ext.Extension):
 
 
 class _Rewritten(NodeTransformer):
-    """Marks what a template itself writes as trusted, joins texts with their flags, and counts what no call sees."""
+    """Marks what a template itself writes as trusted, joins texts with their flags, and counts what no call sees.
+
+    Literals become attributes of the environment, which is the template's own.
+    """
+
+    def __init__(self, environment: Any) -> None:
+        self._environment = environment
+
+    def _literal(self, text: str, node: Any) -> nodes.Node:
+        name = f"literal_{len(vars(self._environment))}"
+        setattr(self._environment, name, MarkedText(text, TRUSTED))
+        return nodes.EnvironmentAttribute(name).set_lineno(node.lineno)
 
     def visit_TemplateData(self, node: Any) -> nodes.Node:
-        return _called("literal", nodes.Const(node.data), node)
+        return self._literal(node.data, node)
 
     def visit_Const(self, node: Any) -> nodes.Node:
-        return _called("literal", node, node) if isinstance(node.value, str) else node
+        return self._literal(node.value, node) if isinstance(node.value, str) else node
 
     def visit_Concat(self, node: Any) -> nodes.Node:
         self.generic_visit(node)
@@ -147,7 +158,6 @@ class _Environment(jinja2.sandbox.ImmutableSandboxedEnvironment):
     step = staticmethod(bounds.step)
     comparable = staticmethod(bounds.comparable)
     charged = staticmethod(bounds.charged)
-    literal = staticmethod(functools.lru_cache(4096)(lambda text: MarkedText(text, TRUSTED)))
 
     def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
         bounds.check_operation(operator, left, right)
@@ -213,11 +223,12 @@ def compiled(source: str) -> Compiled:
     """Return the template of a source. Each round of a loop and each call of a macro is a step."""
     tree = environment().parse(source)
     has_generation = next(tree.find_all(nodes.ExtensionAttribute), None) is not None
-    tree = _Rewritten().visit(tree)
+    own = environment().overlay()
+    tree = _Rewritten(own).visit(tree)
     for node in tree.find_all((nodes.For, nodes.Macro, nodes.CallBlock)):
         call = nodes.Call(nodes.EnvironmentAttribute("step"), [], [], None, None)
         node.body.insert(0, nodes.Output([call], lineno=node.lineno))
-    return Compiled(environment().from_string(tree), has_generation)
+    return Compiled(own.from_string(tree), has_generation)
 
 
 def rendered(compiled: Compiled, values: dict[str, Any]) -> MarkedText:
