@@ -74,6 +74,8 @@ compile_error!(
 #[cfg(feature = "shards")]
 #[cfg_attr(not(feature = "python"), allow(dead_code, unused_imports))] // what the Python package alone calls
 mod arrow;
+#[cfg(feature = "shards")]
+mod chat;
 #[doc(hidden)]
 pub mod control;
 #[doc(hidden)]

@@ -19,8 +19,8 @@ use super::tokenizer::Tokenizer;
 use crate::encode::Encoder;
 use crate::room;
 use crate::shards::{
-    self, DocumentRange, LongDocument, RawShard, Record, RecordReader, ShardFolder, ShardFormat,
-    ShardOptions, ShardRun, TextJob,
+    self, DocumentRange, LongDocument, RawShard, ReadByPython, Record, RecordReader, ShardFolder,
+    ShardFormat, ShardOptions, ShardRun, TextJob,
 };
 
 /// The folder of a run: makes shards whole, saves the state, and gives whole shards their names.
@@ -108,7 +108,7 @@ enum PyRecord {
     Conversation(String, PyBackedBytes, bool, bool, String, bool),
 }
 
-fn record_reader(read: Py<PyAny>) -> RecordReader {
+fn read_by_python(read: Py<PyAny>) -> ReadByPython {
     Box::new(move |record| {
         call::attached(|py| match read.call1(py, (PyBytes::new(py, record),)) {
             Ok(made) => Ok(Ok(match made.extract(py)? {
@@ -154,7 +154,7 @@ impl PyShardRun {
         sources: Vec<PyInputFile>,
         target: Target<'_>,
         options: &str,
-        read: Option<Py<PyAny>>,
+        read: Option<(String, Py<PyAny>)>,
     ) -> PyResult<Self> {
         let (path, folder) = match target {
             Target::Folder(folder) => (folder.unfinished.clone(), Some(folder.folder.clone())),
@@ -162,10 +162,13 @@ impl PyShardRun {
         };
         let options = ShardOptions { folder: path, ..of_json(options)? };
         let encoder = tokenizer.encoder().clone();
+        let reader = read.map(|(options, read)| -> PyResult<RecordReader> {
+            Ok(RecordReader { options: of_json(&options)?, python: read_by_python(read) })
+        });
+        let reader = reader.transpose()?;
         let sources = sources.into_iter().map(PyInputFile::into_input).collect::<PyResult<Vec<_>>>()?;
-        let run = call::long(py, None, move |control| {
-            ShardRun::open(options, sources, folder, read.map(record_reader), control)
-        })?;
+        let run =
+            call::long(py, None, move |control| ShardRun::open(options, sources, folder, reader, control))?;
         Ok(PyShardRun { run, encoder })
     }
 

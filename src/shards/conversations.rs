@@ -1,6 +1,7 @@
 //! A record becomes a document: a conversation that a chat template has laid out, or a prompt with its
 //! completion.
 
+use super::records::{ReadRecord, RecordOptions};
 use super::special_ids::SpecialIds;
 use super::training::{Conversation, Training};
 use crate::control::Control;
@@ -29,8 +30,16 @@ pub enum Record {
     Pair(String, String),
 }
 
-/// Reads a record, a JSON object; or says what is wrong with it. Worker threads call it.
-pub type RecordReader = Box<dyn Fn(&[u8]) -> Result<std::result::Result<Record, String>> + Send + Sync>;
+/// Reads a record, a JSON object, by a function of Python; or says what is wrong with it. Worker threads call it.
+pub type ReadByPython = Box<dyn Fn(&[u8]) -> Result<std::result::Result<Record, String>> + Send + Sync>;
+
+/// Reads records.
+pub struct RecordReader {
+    /// What is read without Python.
+    pub options: RecordOptions,
+    /// Reads all others.
+    pub python: ReadByPython,
+}
 
 /// The ids of a record, and for each whether a model is trained on it.
 pub(super) struct EncodedRecord {
@@ -59,7 +68,32 @@ impl Conversations<'_> {
         record: &[u8],
         control: &Control,
     ) -> Result<std::result::Result<EncodedRecord, String>> {
-        let encoded = match (self.read)(record)? {
+        let encoded = match self.read.options.read(record) {
+            Some(ReadRecord::Pair(prompt, completion)) => self.pair(&prompt, &completion, control).map(Ok),
+            Some(ReadRecord::Conversation { laid_out: (text, runs), template, needs_own, trains_end }) => {
+                let conversation = Conversation {
+                    marked: MarkedText { text: &text, runs },
+                    has_generation: template.has_generation,
+                    needs_own,
+                    generation_prompt: &template.generation_prompt,
+                };
+                self.conversation(&conversation, trains_end, control)
+            }
+            None => self.by_python(record, control),
+        };
+        match encoded {
+            Err(Error::Invalid(reason)) => Ok(Err(reason)),
+            encoded => encoded,
+        }
+    }
+
+    fn by_python(
+        &self,
+        record: &[u8],
+        control: &Control,
+    ) -> Result<std::result::Result<EncodedRecord, String>> {
+        match (self.read.python)(record)? {
+            Err(reason) => Ok(Err(reason)),
             Ok(Record::Pair(prompt, completion)) => self.pair(&prompt, &completion, control).map(Ok),
             Ok(Record::Conversation {
                 text,
@@ -68,16 +102,11 @@ impl Conversations<'_> {
                 has_generation,
                 needs_own,
                 generation_prompt,
-            }) => MarkedText::new(&text, &marks).and_then(|marked| {
-                let generation_prompt = &generation_prompt;
+            }) => {
+                let (marked, generation_prompt) = (MarkedText::new(&text, &marks)?, &*generation_prompt);
                 let conversation = Conversation { marked, has_generation, needs_own, generation_prompt };
                 self.conversation(&conversation, trains_end, control)
-            }),
-            Err(reason) => return Ok(Err(reason)),
-        };
-        match encoded {
-            Err(Error::Invalid(reason)) => Ok(Err(reason)),
-            encoded => encoded,
+            }
         }
     }
 

@@ -3,7 +3,7 @@
 //! - `documents`: a job of some chunks, as [`crate::source`] makes them → ids as bytes, divided among the
 //!   splits.
 //! - `conversations`: a conversation, or a prompt with its completion → ids and their mask, by what a model
-//!   is trained on (`training`).
+//!   is trained on (`training`). `records`: what is read of a record without Python.
 //! - `place`, `buffer`: where the ids of a job go, in the order of the jobs. This is the only serial step,
 //!   and it only adds up numbers; the next free worker writes the ids to that place (`write`, `shard`).
 //! - `ledger`: which jobs are written. A snapshot of the run is saved only when all jobs before it are
@@ -24,13 +24,14 @@ mod options;
 mod packing;
 mod permutation;
 mod place;
+mod records;
 mod run;
 mod shard;
 mod special_ids;
 mod training;
 mod write;
 
-pub use conversations::{Record, RecordReader};
+pub use conversations::{ReadByPython, Record, RecordReader};
 pub use documents::{TextBatch, TextJob};
 pub use files::{
     DocumentRange, LLM_C_HEADER_BYTES, NPY_HEADER_BYTES, RawShard, ShardFormat, llm_c_header, npy_header,
@@ -41,6 +42,7 @@ pub use options::{HASHED_BYTES, ShardOptions, Shuffle, Split};
 pub use packing::{LongDocument, PackedPart, pack};
 pub use permutation::{KEY_BYTES, Permutation};
 pub use place::MAX_LISTED;
+pub use records::RecordOptions;
 pub use run::{Counts, ShardRun};
 pub use shard::Filling;
 pub use training::Training;

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from .. import _core
 from .._internal.messages import printable
 from ..formats import templates
-from . import sandbox
+from . import sandbox, syntax
 from .marked_text import (
     ASSISTANT,
     GENERATED,
@@ -35,7 +35,6 @@ _NOT_HERE = {"tokenize", "padding", "truncation", "return_tensors", "return_dict
 _MAX_REASON = 1000
 """Characters of an error that a template raises."""
 _OPEN_END = "THE_MESSAGE_IS_CONTINUED_HERE "
-_ROLES = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
 _REASONING = ("reasoning_content", "thinking", "reasoning")
 _KINDS = {**dict.fromkeys(_REASONING, THINKING), "tool_calls": TOOL_CALL}
 _NAMES = ("name", "tool_call_id")
@@ -105,6 +104,18 @@ class Layout:
         """The template, compiled."""
         return _run(lambda: sandbox.compiled(self.source))
 
+    def exported(self, generation_prompt: str) -> dict[str, Any] | None:
+        """Return the template as the core reads it (`Template` in Rust); None if it has a part that is not known there."""
+        body, date = syntax.tree(self.source), self._values.get("strftime_now", sandbox.date)
+        if body is None:
+            return None
+        return {
+            "body": body,
+            "dates": {format: str.__str__(date(format)) for format in syntax.formats_of_dates(self.source)},
+            "has_generation": self.template.has_generation,
+            "generation_prompt": generation_prompt,
+        }
+
     def at(self, now: datetime) -> Layout:
         """Return the same layout, whose template writes this date."""
         layout = copy.copy(self)
@@ -169,7 +180,7 @@ def conversation(
 
 
 def _marked_variables(variables: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: marked(value, TRUSTED if key in _ROLES else 0) for key, value in variables.items()}
+    return {key: marked(value, TRUSTED if key in templates.ROLES else 0) for key, value in variables.items()}
 
 
 def _source(known: Mapping[str, str], name: str | None, has_tools: bool) -> str:

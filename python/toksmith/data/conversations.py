@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import functools
 import json
 import re
 from collections.abc import Iterable, Mapping
@@ -16,6 +15,7 @@ from .._internal.messages import shown
 from ..corpus import Corpus
 from ..files import inputs, tables
 from ..files.inputs import Source
+from ..formats.templates import ROLES
 from ..tokenizer import Tokenizer
 from .manifest import JsonObject
 
@@ -36,8 +36,9 @@ Record = tuple[str, str] | tuple[str, bytes, bool, bool, str, bool]
 class Conversations:
     """How records become conversations.
 
-    `read` makes one of a record, for the core, which gets `training` as its options; `settings` are what decides what
-    is written, as the manifest keeps it. `encoder` is the tokenizer with what the templates write as special tokens.
+    The core reads records by `reading`, its options as JSON, and leaves to `read` what it does not know; `training`
+    has its other options. `settings` are what decides what is written, as the manifest keeps it. `encoder` is the
+    tokenizer with what the templates write as special tokens.
     """
 
     def __init__(
@@ -71,6 +72,15 @@ class Conversations:
             "end_of_turn": bool(end_of_turn),
             **self._layouts.settings,
         }
+        self.reading = json.dumps(
+            {
+                "field": field,
+                "train_on": train_on,
+                "end_of_turn": bool(end_of_turn),
+                "templates": self._layouts.templates,
+                "surroundings": self._layouts.surroundings(tokenizer._core),
+            }
+        )
 
     @classmethod
     def of(cls, messages: bool, tokenizer: Tokenizer, corpus: Corpus, **options: Any) -> Conversations | None:
@@ -153,7 +163,9 @@ class _Layouts:
             "trusted": [trusted] if isinstance(trusted, str) else sorted(trusted),
             "date": None,
         }
+        self.templates: list[JsonObject | None] = [None, None]
         self._layouts: list[Layout] = []
+        self._prompts: dict[str, str] = {}
         if template is None and not core.chat()[1]:
             return
         from ..chat.conversation import Layout, core_for
@@ -167,14 +179,24 @@ class _Layouts:
             self.settings["date"] = _date(now)
             layouts = [layout.at(datetime.fromisoformat(_date(now))) for layout in layouts]
         self.settings["templates"] = list(dict.fromkeys(sources))
+        self._prompts = {layout.source: _generation_prompt(layout) for layout in layouts}
+        self.templates = [layout.exported(self.generation_prompt(layout)) for layout in layouts]
         self._layouts = layouts
-        self.generation_prompt = functools.lru_cache(functools.partial(_generation_prompt))
 
     def of(self, has_tools: bool) -> Layout:
         """Return the layout of a conversation."""
         if not self._layouts:
             raise ValueError('the tokenizer has no chat template: give one with chat={"chat_template": …}')
         return self._layouts[has_tools]
+
+    def generation_prompt(self, layout: Layout) -> str:
+        """Return what a template writes where the assistant is to speak."""
+        return self._prompts[layout.source]
+
+    def surroundings(self, core: _core.Tokenizer) -> JsonObject:
+        """Return what templates know besides a conversation, for the core."""
+        variables, trusted = self.settings["variables"], self.settings["trusted"]
+        return {"named": core.chat()[0], "variables": variables, "roles": ROLES, "trusted": trusted}
 
 
 def _generation_prompt(layout: Layout) -> str:

@@ -87,9 +87,10 @@ class Options:
         if conversations is not None and template:
             raise ValueError("template is for texts, and conversations have a chat template")
         prepended, appended, self.warning = _ends(tokenizer, prepend, append, template)
-        self.encoder, self.read = tokenizer._core, None
+        self.encoder, self.reading = tokenizer._core, None
         if conversations is not None:
-            self.encoder, self.read, self.warning = conversations.encoder, conversations.read, None
+            self.encoder, self.warning = conversations.encoder, None
+            self.reading = conversations.reading, conversations.read
         arguments.one_of("on_error", on_error, OnError)
         buffer = arguments.checked_limit("shuffle_buffer", shuffle_buffer, 1)
         self.splits = [*shares, REMAINDER]

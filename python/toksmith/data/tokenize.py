@@ -188,8 +188,8 @@ def _write(folder: Folder, tokenizer: Tokenizer, corpus: Corpus, progress: bool 
         with corpus.naming():
             folder.resume()
             options = folder.options.core | {"chunk_bytes": CHUNK_BYTES, "snapshot_seconds": SNAPSHOT_SECONDS}
-            encoder, read = folder.options.encoder, folder.options.read
-            run = _core.ShardRun(encoder, sources, folder.core, json.dumps(options), read)
+            encoder, reading = folder.options.encoder, folder.options.reading
+            run = _core.ShardRun(encoder, sources, folder.core, json.dumps(options), reading)
             watch.begin(run)
             _encode(run, sources, watch)
             snapshot = json.loads(run.finish())

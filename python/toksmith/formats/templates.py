@@ -7,6 +7,9 @@ from collections.abc import Iterable
 
 from .._internal.messages import shown
 
+ROLES = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
+"""Variables of a template that may have special tokens."""
+
 
 def checked_source(source: object, names: Iterable[str] = ()) -> str:
     """Return the source of a template, which is no path and no misspelled name."""

@@ -1,0 +1,84 @@
+"""The syntax tree of a chat template as JSON, for the core, which lays out many conversations without Jinja."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from jinja2 import nodes
+
+from . import sandbox
+
+_FIELDS: dict[str, tuple[str, ...]] = {
+    "Output": ("nodes",),
+    "For": ("target", "iter", "body", "else_", "test", "recursive"),
+    "If": ("test", "body", "elif_", "else_"),
+    "Assign": ("target", "node"),
+    "AssignBlock": ("target", "filter", "body"),
+    "Macro": ("name", "args", "defaults", "body"),
+    "Break": (),
+    "Continue": (),
+    "TemplateData": ("data",),
+    "Const": ("value",),
+    "Name": ("name",),
+    "NSRef": ("name", "attr"),
+    "Getattr": ("node", "attr"),
+    "Getitem": ("node", "arg"),
+    "Slice": ("start", "stop", "step"),
+    "Call": ("node", "args", "kwargs"),
+    "Keyword": ("key", "value"),
+    "Filter": ("node", "name", "args", "kwargs"),
+    "Test": ("node", "name", "args"),
+    "Compare": ("expr", "ops"),
+    "Operand": ("op", "expr"),
+    "CondExpr": ("test", "expr1", "expr2"),
+    "Concat": ("nodes",),
+    "List": ("items",),
+    "Tuple": ("items",),
+    "Dict": ("items",),
+    "Pair": ("key", "value"),
+    **dict.fromkeys(("And", "Or", "Add", "Sub", "Mod"), ("left", "right")),
+    **dict.fromkeys(("Not", "Neg"), ("node",)),
+}
+"""The nodes that the core knows, with the fields of `Statement` and `Expression` in Rust."""
+_UNKNOWN_NAMES = {"self", "super", "varargs", "kwargs", "caller", "lipsum"}
+_UNKNOWN_FIELDS = ("dyn_args", "dyn_kwargs")
+
+
+class _UnknownNode(Exception):
+    """A node that the core does not know."""
+
+
+def tree(source: str) -> list[Any] | None:
+    """Return the tree of a template; None if it has a part that the core does not know."""
+    try:
+        return [_exported(node) for node in sandbox.environment().parse(source).body]
+    except _UnknownNode:
+        return None
+
+
+def formats_of_dates(source: str) -> Iterable[str]:
+    """Yield the formats in which a template writes the date."""
+    for call in sandbox.environment().parse(source).find_all(nodes.Call):
+        is_date = isinstance(call.node, nodes.Name) and call.node.name == "strftime_now"
+        if is_date and len(call.args) == 1 and isinstance(call.args[0], nodes.Const):
+            yield str(call.args[0].value)
+
+
+def _exported(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_exported(item) for item in value]
+    if not isinstance(value, nodes.Node):
+        return value
+    if isinstance(value, nodes.CallBlock) and isinstance(value.call.node, nodes.ExtensionAttribute):
+        return {"Generation": _exported(value.body)}
+    kind = type(value).__name__
+    is_known = kind in _FIELDS and not any(getattr(value, name, None) for name in _UNKNOWN_FIELDS)
+    if (
+        not is_known
+        or getattr(value, "name", None) in _UNKNOWN_NAMES
+        or (kind == "Test" and getattr(value, "kwargs", None))
+    ):
+        raise _UnknownNode(kind)
+    fields = [_exported(getattr(value, name)) for name in _FIELDS[kind]]
+    return {kind: fields[0] if len(fields) == 1 else fields}

@@ -1,0 +1,507 @@
+//! Evaluates a template.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use super::methods;
+use super::syntax::{Expression, Keyword, Operand, Pair, Statement};
+use super::text::{Bail, Eval, Text};
+use super::value::Value;
+use crate::encode::marks;
+
+/// Rounds of loops and calls of macros. Templates that take more are left to Jinja, with its limits.
+const MAX_STEPS: u32 = 1 << 20;
+/// Bytes of texts and items of lists that a template may look at, for each byte of its values and beside them.
+const MAX_GROWTH: usize = 64;
+const MAX_SIZE: usize = 1 << 22;
+/// Calls of macros inside of each other, and lists and dicts that it makes with others in them: they use stack.
+const MAX_CALLS: u32 = 12;
+const MAX_NESTED: u32 = 256;
+/// The longest range.
+const MAX_RANGE: i64 = 1 << 16;
+
+/// What happens after a statement.
+#[derive(PartialEq, Eq)]
+enum Flow {
+    Next,
+    Break,
+    Continue,
+}
+
+/// A macro.
+struct Macro<'t> {
+    parameters: &'t [Expression],
+    defaults: &'t [Expression],
+    body: &'t [Statement],
+}
+
+/// A run of a template.
+pub(super) struct Render<'t> {
+    /// Variables of the caller.
+    pub(super) globals: HashMap<&'t str, Value>,
+    /// What `strftime_now` returns for each format.
+    pub(super) dates: &'t HashMap<String, String>,
+    /// What is left of the bytes and items that it may look at.
+    size: usize,
+    macros: HashMap<&'t str, Rc<Macro<'t>>>,
+    /// The names that were set, scope by scope.
+    names: Vec<(&'t str, Value)>,
+    /// Where each scope begins in them, and the first scope that the present call sees beside the outermost.
+    scopes: Vec<usize>,
+    base: usize,
+    out: Text,
+    steps: u32,
+    calls: u32,
+    nested: u32,
+}
+
+impl<'t> Render<'t> {
+    pub(super) fn new(
+        globals: HashMap<&'t str, Value>,
+        dates: &'t HashMap<String, String>,
+        bytes: usize,
+    ) -> Self {
+        Render {
+            globals,
+            dates,
+            size: MAX_SIZE + MAX_GROWTH * bytes,
+            nested: 0,
+            macros: HashMap::new(),
+            names: Vec::new(),
+            scopes: vec![0],
+            base: 0,
+            out: Text::default(),
+            steps: 0,
+            calls: 0,
+        }
+    }
+
+    /// The text of a template.
+    pub(super) fn run(mut self, body: &'t [Statement]) -> Eval<Text> {
+        match self.all(body)? {
+            Flow::Next => Ok(self.out),
+            Flow::Break | Flow::Continue => Err(Bail),
+        }
+    }
+
+    fn all(&mut self, body: &'t [Statement]) -> Eval<Flow> {
+        for statement in body {
+            match self.statement(statement)? {
+                Flow::Next => {}
+                flow => return Ok(flow),
+            }
+        }
+        Ok(Flow::Next)
+    }
+
+    fn statement(&mut self, statement: &'t Statement) -> Eval<Flow> {
+        match statement {
+            Statement::Output(shown) => {
+                for expression in shown {
+                    let text = self.value(expression)?.shown()?;
+                    self.out.append(&text);
+                }
+            }
+            Statement::If(test, body, others, otherwise) => {
+                return self.branch(test, body, others, otherwise);
+            }
+            Statement::For(target, items, body, otherwise, test, false) => {
+                return self.repeat(target, items, (body, otherwise), test.as_ref());
+            }
+            Statement::Assign(target, value) => {
+                let value = self.value(value)?;
+                self.assign(target, value)?;
+            }
+            Statement::AssignBlock(target, None, body) => {
+                let text = self.captured(body)?;
+                self.assign(target, Value::text(text))?;
+            }
+            Statement::Macro(name, parameters, defaults, body) if self.scopes.len() == 1 => {
+                self.macros.insert(name, Rc::new(Macro { parameters, defaults, body }));
+            }
+            Statement::Generation(body) => {
+                let text = self.captured(body)?;
+                self.out.append_flagged(&text, marks::GENERATED);
+            }
+            Statement::Break() => return Ok(Flow::Break),
+            Statement::Continue() => return Ok(Flow::Continue),
+            Statement::For(.., true) | Statement::AssignBlock(_, Some(_), _) | Statement::Macro(..) => {
+                return Err(Bail);
+            }
+        }
+        Ok(Flow::Next)
+    }
+
+    /// Counts what is looked at.
+    fn charge(&mut self, size: usize) -> Eval<()> {
+        self.size = self.size.checked_sub(size).ok_or(Bail)?;
+        Ok(())
+    }
+
+    /// Counts a container, which may hold others, and no namespace: that could hold it in turn.
+    fn check_nesting<'v>(&mut self, mut items: impl Iterator<Item = &'v Value>) -> Eval<()> {
+        if items.any(|item| {
+            matches!(item, Value::List(_) | Value::Dict(_) | Value::Namespace(_) | Value::Loop(..))
+        }) {
+            self.nested += 1;
+        }
+        if self.nested > MAX_NESTED { Err(Bail) } else { Ok(()) }
+    }
+
+    fn step(&mut self) -> Eval<()> {
+        self.steps += 1;
+        if self.steps < MAX_STEPS { Ok(()) } else { Err(Bail) }
+    }
+
+    fn branch(
+        &mut self,
+        test: &'t Expression,
+        body: &'t [Statement],
+        others: &'t [Statement],
+        otherwise: &'t [Statement],
+    ) -> Eval<Flow> {
+        if self.value(test)?.is_true()? {
+            return self.all(body);
+        }
+        for other in others {
+            let Statement::If(test, body, ..) = other else { return Err(Bail) };
+            if self.value(test)?.is_true()? {
+                return self.all(body);
+            }
+        }
+        self.all(otherwise)
+    }
+
+    fn repeat(
+        &mut self,
+        target: &'t Expression,
+        items: &'t Expression,
+        (body, otherwise): (&'t [Statement], &'t [Statement]),
+        test: Option<&'t Expression>,
+    ) -> Eval<Flow> {
+        let mut items = self.value(items)?.items()?;
+        if let Some(test) = test {
+            let mut kept = Vec::new();
+            for item in items.iter() {
+                self.step()?;
+                let is_kept = self.scoped(|render| {
+                    render.assign(target, item.clone())?;
+                    render.value(test)?.is_true()
+                })?;
+                if is_kept {
+                    kept.push(item.clone());
+                }
+            }
+            items = Rc::new(kept);
+        }
+        for index in 0..items.len() {
+            self.step()?;
+            let flow = self.scoped(|render| {
+                render.assign(target, items[index].clone())?;
+                render.set("loop", Value::Loop(items.clone(), index));
+                render.all(body)
+            })?;
+            if flow == Flow::Break {
+                break;
+            }
+        }
+        if items.is_empty() { self.scoped(|render| render.all(otherwise)) } else { Ok(Flow::Next) }
+    }
+
+    fn scoped<T>(&mut self, work: impl FnOnce(&mut Self) -> Eval<T>) -> Eval<T> {
+        self.scopes.push(self.names.len());
+        let result = work(self)?;
+        self.names.truncate(self.scopes.pop().unwrap_or(0));
+        Ok(result)
+    }
+
+    /// What statements print, in a scope of their own.
+    fn captured(&mut self, body: &'t [Statement]) -> Eval<Text> {
+        let before = std::mem::take(&mut self.out);
+        let flow = self.scoped(|render| render.all(body))?;
+        if flow != Flow::Next {
+            return Err(Bail);
+        }
+        Ok(std::mem::replace(&mut self.out, before))
+    }
+
+    fn assign(&mut self, target: &'t Expression, value: Value) -> Eval<()> {
+        match (target, value) {
+            (Expression::Name(name), value) => self.set(name, value),
+            (Expression::Attribute(name, attribute), value) => {
+                let Value::Namespace(names) = self.name(name) else { return Err(Bail) };
+                if matches!(value, Value::Namespace(_)) {
+                    return Err(Bail);
+                }
+                self.check_nesting(std::iter::once(&value))?;
+                names.borrow_mut().insert(attribute.clone(), value);
+            }
+            (Expression::Tuple(targets), Value::List(items)) if targets.len() == items.len() => {
+                for (target, item) in targets.iter().zip(items.iter()) {
+                    self.assign(target, item.clone())?;
+                }
+            }
+            _ => return Err(Bail),
+        }
+        Ok(())
+    }
+
+    /// Sets a name in the innermost scope.
+    fn set(&mut self, name: &'t str, value: Value) {
+        let start = self.scopes.last().copied().unwrap_or(0);
+        match self.names[start..].iter_mut().find(|(known, _)| *known == name) {
+            Some((_, known)) => *known = value,
+            None => self.names.push((name, value)),
+        }
+    }
+
+    fn name(&self, name: &str) -> Value {
+        let (outermost, own) = match self.base {
+            0 => (0, 0),
+            base => (self.scopes[1], self.scopes[base]),
+        };
+        let visible = self.names[own..].iter().rev().chain(self.names[..outermost].iter().rev());
+        let found = visible.into_iter().find(|(known, _)| *known == name).map(|(_, value)| value);
+        let known = ["range", "namespace", "raise_exception", "strftime_now", "dict", "cycler", "joiner"];
+        match found.or_else(|| self.globals.get(name)) {
+            Some(value) => value.clone(),
+            None if known.contains(&name) || self.macros.contains_key(name) => Value::Global,
+            None => Value::Undefined,
+        }
+    }
+
+    fn value(&mut self, expression: &'t Expression) -> Eval<Value> {
+        let value = self.evaluated(expression)?;
+        match &value {
+            Value::Text(text) => self.charge(text.string.len() + 1)?,
+            Value::List(items) => self.charge(items.len())?,
+            _ => {}
+        }
+        Ok(value)
+    }
+
+    fn evaluated(&mut self, expression: &'t Expression) -> Eval<Value> {
+        Ok(match expression {
+            Expression::TemplateData(text) => methods::literal(text),
+            Expression::Const(serde_json::Value::String(text)) => methods::literal(text),
+            Expression::Const(json) => Value::of_json(json.clone(), marks::TRUSTED)?,
+            Expression::Name(name) => self.name(name),
+            Expression::Getattr(value, name) => methods::attribute(&self.value(value)?, name)?,
+            Expression::Getitem(value, key) => {
+                let value = self.value(value)?;
+                match &**key {
+                    Expression::Slice(start, stop, step) => {
+                        let mut bound = |bound: &'t Option<Box<Expression>>| match bound {
+                            Some(bound) => self.value(bound)?.as_int().map(Some),
+                            None => Ok(None),
+                        };
+                        methods::slice(&value, [bound(start)?, bound(stop)?, bound(step)?])?
+                    }
+                    key => methods::item(&value, &self.value(key)?)?,
+                }
+            }
+            Expression::Call(function, arguments, named) => self.call(function, arguments, named)?,
+            Expression::Filter(value, name, arguments, named) => {
+                let (value, arguments) = (self.value(value)?, self.values(arguments)?);
+                methods::filter(&value, name, &arguments, &self.named(named)?)?
+            }
+            Expression::Test(value, name, arguments) => {
+                let (value, arguments) = (self.value(value)?, self.values(arguments)?);
+                Value::Bool(methods::test(&value, name, &arguments)?)
+            }
+            Expression::List(items) | Expression::Tuple(items) => {
+                let items = self.values(items)?;
+                self.check_nesting(items.iter())?;
+                Value::list(items)
+            }
+            Expression::Dict(rows) => self.dict(rows)?,
+            Expression::CondExpr(test, value, otherwise) => match (self.value(test)?.is_true()?, otherwise) {
+                (true, _) => self.value(value)?,
+                (false, Some(otherwise)) => self.value(otherwise)?,
+                (false, None) => Value::Undefined,
+            },
+            Expression::Attribute(..) | Expression::Slice(..) => return Err(Bail),
+            operation => self.operation(operation)?,
+        })
+    }
+
+    fn operation(&mut self, expression: &'t Expression) -> Eval<Value> {
+        Ok(match expression {
+            Expression::And(one, other) => {
+                let one = self.value(one)?;
+                if one.is_true()? { self.value(other)? } else { one }
+            }
+            Expression::Or(one, other) => {
+                let one = self.value(one)?;
+                if one.is_true()? { one } else { self.value(other)? }
+            }
+            Expression::Not(value) => Value::Bool(!self.value(value)?.is_true()?),
+            Expression::Compare(first, operands) => self.compare(first, operands)?,
+            Expression::Concat(parts) => {
+                let texts = self.values(parts)?.iter().map(Value::shown).collect::<Eval<Vec<_>>>()?;
+                Value::text(Text::joined(texts.iter().map(|text| &**text), &Text::default())?)
+            }
+            Expression::Add(one, other) => match (self.value(one)?, self.value(other)?) {
+                (Value::Text(one), Value::Text(other)) => {
+                    Value::text(Text::joined([&*one, &*other], &Text::default())?)
+                }
+                (Value::List(one), Value::List(other)) => {
+                    self.charge(one.len() + other.len())?;
+                    Value::list([&one[..], &other[..]].concat())
+                }
+                (one, other) => Value::Int(one.as_int()?.checked_add(other.as_int()?).ok_or(Bail)?),
+            },
+            Expression::Sub(one, other) => {
+                let (one, other) = (self.value(one)?.as_int()?, self.value(other)?.as_int()?);
+                Value::Int(one.checked_sub(other).ok_or(Bail)?)
+            }
+            Expression::Mod(one, other) => match (self.value(one)?.as_int()?, self.value(other)?.as_int()?) {
+                (one @ 0.., other @ 1..) => Value::Int(one % other),
+                _ => return Err(Bail),
+            },
+            Expression::Neg(value) => Value::Int(self.value(value)?.as_int()?.checked_neg().ok_or(Bail)?),
+            _ => return Err(Bail),
+        })
+    }
+
+    fn values(&mut self, expressions: &'t [Expression]) -> Eval<Vec<Value>> {
+        expressions.iter().map(|expression| self.value(expression)).collect()
+    }
+
+    fn named(&mut self, keywords: &'t [Keyword]) -> Eval<Vec<(&'t str, Value)>> {
+        keywords.iter().map(|Keyword::Keyword(name, value)| Ok((&**name, self.value(value)?))).collect()
+    }
+
+    fn dict(&mut self, rows: &'t [Pair]) -> Eval<Value> {
+        let mut dict = super::value::Dict::new();
+        for Pair::Pair(key, value) in rows {
+            let key = self.value(key)?.as_text()?.clone();
+            let mut runs = key.runs();
+            let mark = runs.next().map_or(marks::TRUSTED, |(_, mark)| mark);
+            if runs.next().is_some() {
+                return Err(Bail);
+            }
+            dict.insert(key.string.clone(), (mark, self.value(value)?));
+        }
+        self.check_nesting(dict.values().map(|(_, value)| value))?;
+        Ok(Value::Dict(Rc::new(dict)))
+    }
+
+    fn compare(&mut self, first: &'t Expression, operands: &'t [Operand]) -> Eval<Value> {
+        let mut one = self.value(first)?;
+        for Operand::Operand(operator, other) in operands {
+            let other = self.value(other)?;
+            let holds = match &**operator {
+                "eq" => one.equals(&other)?,
+                "ne" => !one.equals(&other)?,
+                "in" => methods::contains(&other, &one)?,
+                "notin" => !methods::contains(&other, &one)?,
+                "lt" => one.as_int()? < other.as_int()?,
+                "lteq" => one.as_int()? <= other.as_int()?,
+                "gt" => one.as_int()? > other.as_int()?,
+                "gteq" => one.as_int()? >= other.as_int()?,
+                _ => return Err(Bail),
+            };
+            if !holds {
+                return Ok(Value::Bool(false));
+            }
+            one = other;
+        }
+        Ok(Value::Bool(true))
+    }
+
+    fn call(
+        &mut self,
+        function: &'t Expression,
+        arguments: &'t [Expression],
+        named: &'t [Keyword],
+    ) -> Eval<Value> {
+        self.step()?;
+        match function {
+            Expression::Getattr(value, name) if named.is_empty() => {
+                let (value, arguments) = (self.value(value)?, self.values(arguments)?);
+                methods::method(&value, name, &arguments)
+            }
+            Expression::Name(name) if matches!(self.name(name), Value::Global) => {
+                let (arguments, named) = (self.values(arguments)?, self.named(named)?);
+                match self.macros.get(&**name).cloned() {
+                    Some(called) => self.call_macro(&called, arguments, named),
+                    None => self.call_global(name, &arguments, named),
+                }
+            }
+            _ => Err(Bail),
+        }
+    }
+
+    fn call_global(&self, name: &str, arguments: &[Value], named: Vec<(&'t str, Value)>) -> Eval<Value> {
+        match (name, arguments, &named[..]) {
+            ("namespace", [], _) => {
+                let names = named.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+                Ok(Value::Namespace(Rc::new(std::cell::RefCell::new(names))))
+            }
+            ("strftime_now", [Value::Text(format)], []) => {
+                let date = self.dates.get(&format.string).ok_or(Bail)?;
+                Ok(methods::literal(date))
+            }
+            ("range", [Value::Int(end)], []) => range(0, *end, 1),
+            ("range", [Value::Int(start), Value::Int(end)], []) => range(*start, *end, 1),
+            ("range", [Value::Int(start), Value::Int(end), Value::Int(step)], []) => {
+                range(*start, *end, *step)
+            }
+            _ => Err(Bail),
+        }
+    }
+
+    fn call_macro(
+        &mut self,
+        called: &Macro<'t>,
+        arguments: Vec<Value>,
+        named: Vec<(&'t str, Value)>,
+    ) -> Eval<Value> {
+        let Macro { parameters, defaults, body } = *called;
+        self.calls += 1;
+        if arguments.len() > parameters.len() || self.calls > MAX_CALLS {
+            return Err(Bail);
+        }
+        let (base, given) = (self.base, arguments.len());
+        let before = std::mem::take(&mut self.out);
+        self.scopes.push(self.names.len());
+        self.base = self.scopes.len() - 1;
+        let mut arguments = arguments.into_iter();
+        let mut used = 0;
+        for (at, parameter) in parameters.iter().enumerate() {
+            let Expression::Name(name) = parameter else { return Err(Bail) };
+            let own = named.iter().find(|(known, _)| known == name);
+            let default = (at + defaults.len()).checked_sub(parameters.len()).and_then(|at| defaults.get(at));
+            let value = match (arguments.next(), own, default) {
+                (Some(value), None, _) => value,
+                (None, Some((_, value)), _) => {
+                    used += 1;
+                    value.clone()
+                }
+                (None, None, Some(default)) => self.value(default)?,
+                (None, None, None) => Value::Undefined,
+                (Some(_), Some(_), _) => return Err(Bail),
+            };
+            self.set(name, value);
+        }
+        let flow = if used == named.len() { self.all(body)? } else { return Err(Bail) };
+        self.names.truncate(self.scopes.pop().unwrap_or(0));
+        (self.base, self.calls) = (base, self.calls - 1);
+        let text = std::mem::replace(&mut self.out, before);
+        if flow == Flow::Next && given <= parameters.len() { Ok(Value::text(text)) } else { Err(Bail) }
+    }
+}
+
+fn range(start: i64, end: i64, step: i64) -> Eval<Value> {
+    let is_short = start.checked_sub(end).is_some_and(|len| len.abs() <= MAX_RANGE);
+    let Ok(every) = usize::try_from(step.checked_abs().unwrap_or(0)) else { return Err(Bail) };
+    if !is_short || every == 0 {
+        return Err(Bail);
+    }
+    let numbers: Vec<Value> = match step > 0 {
+        true => (start..end).step_by(every).map(Value::Int).collect(),
+        false => (end + 1..=start).rev().step_by(every).map(Value::Int).collect(),
+    };
+    Ok(Value::list(numbers))
+}

@@ -1,0 +1,142 @@
+//! The values of templates.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use serde_json::Value as Json;
+
+use super::text::{Bail, Eval, Text};
+use crate::encode::Mark;
+
+/// The mapping of a template, with marks on its keys.
+pub(super) type Dict = IndexMap<String, (Mark, Value)>;
+
+/// A value.
+#[derive(Clone)]
+pub(super) enum Value {
+    Undefined,
+    None,
+    Bool(bool),
+    Int(i64),
+    /// The digits of a number with a fraction, which is only shown.
+    Float(Arc<str>),
+    Text(Arc<Text>),
+    List(Rc<Vec<Value>>),
+    Dict(Rc<Dict>),
+    Namespace(Rc<RefCell<HashMap<String, Value>>>),
+    /// The items of a loop, and the index of the present one.
+    Loop(Rc<Vec<Value>>, usize),
+    /// A function, by its name.
+    Global,
+}
+
+impl Value {
+    /// The value of JSON, all texts in it with a mark.
+    pub(super) fn of_json(json: Json, mark: Mark) -> Eval<Value> {
+        Ok(match json {
+            Json::Null => Value::None,
+            Json::Bool(flag) => Value::Bool(flag),
+            Json::String(string) => Value::text(Text::new(string, mark)),
+            Json::Number(number) => match (number.as_i64(), number.to_string()) {
+                (Some(number), _) => Value::Int(number),
+                (None, digits) => Value::Float(shortest(&digits).ok_or(Bail)?.into()),
+            },
+            Json::Array(items) => {
+                Value::list(items.into_iter().map(|item| Value::of_json(item, mark)).collect::<Eval<_>>()?)
+            }
+            Json::Object(rows) => {
+                let row = |(key, value)| Ok((key, (mark, Value::of_json(value, mark)?)));
+                Value::Dict(Rc::new(rows.into_iter().map(row).collect::<Eval<_>>()?))
+            }
+        })
+    }
+
+    pub(super) fn text(text: Text) -> Value {
+        Value::Text(Arc::new(text))
+    }
+
+    pub(super) fn list(items: Vec<Value>) -> Value {
+        Value::List(Rc::new(items))
+    }
+
+    pub(super) fn as_text(&self) -> Eval<&Arc<Text>> {
+        match self {
+            Value::Text(text) => Ok(text),
+            _ => Err(Bail),
+        }
+    }
+
+    pub(super) fn is_true(&self) -> Eval<bool> {
+        Ok(match self {
+            Value::Undefined | Value::None => false,
+            Value::Bool(flag) => *flag,
+            Value::Int(number) => *number != 0,
+            Value::Text(text) => !text.string.is_empty(),
+            Value::List(items) => !items.is_empty(),
+            Value::Dict(rows) => !rows.is_empty(),
+            Value::Global => true,
+            Value::Float(_) | Value::Namespace(_) | Value::Loop(..) => return Err(Bail),
+        })
+    }
+
+    /// Whether two values are equal, as in Python.
+    pub(super) fn equals(&self, other: &Value) -> Eval<bool> {
+        Ok(match (self, other) {
+            (Value::Text(one), Value::Text(other)) => one.string == other.string,
+            (Value::Undefined, Value::Undefined) | (Value::None, Value::None) => true,
+            (Value::Bool(_) | Value::Int(_), Value::Bool(_) | Value::Int(_)) => {
+                self.as_int()? == other.as_int()?
+            }
+            (Value::List(_) | Value::Dict(_), Value::List(_) | Value::Dict(_)) => return Err(Bail),
+            (Value::Float(_) | Value::Global | Value::Namespace(_) | Value::Loop(..), _)
+            | (_, Value::Float(_) | Value::Global | Value::Namespace(_) | Value::Loop(..)) => {
+                return Err(Bail);
+            }
+            _ => false,
+        })
+    }
+
+    pub(super) fn as_int(&self) -> Eval<i64> {
+        match self {
+            Value::Int(number) => Ok(*number),
+            Value::Bool(flag) => Ok(i64::from(*flag)),
+            _ => Err(Bail),
+        }
+    }
+
+    /// What is shown of the value.
+    pub(super) fn shown(&self) -> Eval<Arc<Text>> {
+        Ok(Arc::new(match self {
+            Value::Text(text) => return Ok(text.clone()),
+            Value::Undefined => Text::default(),
+            Value::None => Text::unknown("None".to_owned()),
+            Value::Bool(flag) => Text::unknown(if *flag { "True" } else { "False" }.to_owned()),
+            Value::Int(number) => Text::unknown(number.to_string()),
+            Value::Float(digits) => Text::unknown(digits.to_string()),
+            _ => return Err(Bail),
+        }))
+    }
+
+    /// The items that a loop takes.
+    pub(super) fn items(&self) -> Eval<Rc<Vec<Value>>> {
+        match self {
+            Value::List(items) => Ok(items.clone()),
+            Value::Dict(rows) => {
+                let key = |(key, (mark, _)): (&String, &(Mark, Value))| Text::new(key.clone(), *mark);
+                Ok(Rc::new(rows.iter().map(key).map(Value::text).collect()))
+            }
+            Value::Undefined => Ok(Rc::default()),
+            _ => Err(Bail),
+        }
+    }
+}
+
+/// A number as Python shows it, if that has no exponent.
+fn shortest(digits: &str) -> Option<String> {
+    let number: f64 = digits.parse().ok()?;
+    let is_plain = number == 0.0 || (1e-4..1e16).contains(&number.abs());
+    (is_plain && digits.contains(['.', 'e', 'E'])).then(|| format!("{number:?}"))
+}

@@ -1,0 +1,97 @@
+//! Records with conversations, read without Python where that can be done.
+
+use serde::Deserialize;
+use serde_json::{Map, Value as Json};
+
+use crate::chat::{Chat, LaidOut, Surroundings, Template};
+
+/// How records are read.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RecordOptions {
+    /// The name of the messages.
+    field: String,
+    train_on: TrainOn,
+    end_of_turn: bool,
+    /// The template for conversations without tools, and with them; `None` if Python lays them out.
+    templates: [Option<Template>; 2],
+    surroundings: Surroundings,
+}
+
+/// Whose text is trained on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum TrainOn {
+    Assistant,
+    Completion,
+    Last,
+    All,
+}
+
+/// What was read of a record.
+pub(super) enum ReadRecord<'o> {
+    /// A prompt and its completion.
+    Pair(String, String),
+    /// A conversation, whether only turns of marked messages are trained on, and whether what is appended is.
+    Conversation { laid_out: LaidOut, template: &'o Template, needs_own: bool, trains_end: bool },
+}
+
+impl RecordOptions {
+    /// What a record has; `None` if Python is to read it.
+    pub(super) fn read(&self, line: &[u8]) -> Option<ReadRecord<'_>> {
+        let mut record: Map<String, Json> = serde_json::from_slice(line).ok()?;
+        let (mut messages, prompt) = match record.remove(&self.field) {
+            Some(messages) => (list(messages)?, None),
+            None => match (record.remove("prompt")?, record.remove("completion")?) {
+                (Json::String(prompt), Json::String(completion)) => {
+                    return Some(ReadRecord::Pair(prompt, completion));
+                }
+                (prompt, completion) => {
+                    let (mut messages, completion) = (list(prompt)?, list(completion)?);
+                    let prompt = messages.len();
+                    messages.extend(completion);
+                    (messages, Some(prompt))
+                }
+            },
+        };
+        let known =
+            |name: &str, record: &mut Map<String, Json>| record.remove(name).filter(|json| !json.is_null());
+        let (tools, documents) = (known("tools", &mut record), known("documents", &mut record));
+        let variables = match known("chat_template_kwargs", &mut record) {
+            None => Map::new(),
+            Some(Json::Object(variables)) => variables,
+            Some(_) => return None,
+        };
+        let template = self.templates[usize::from(tools.is_some())].as_ref()?;
+        let first = self.first_trained(&messages, prompt);
+        let ends_own = messages.len() > first && role(messages.last()?) == Some("assistant");
+        let trains_end = self.train_on == TrainOn::All || self.end_of_turn && ends_own;
+        let chat = Chat { messages: std::mem::take(&mut messages), first, tools, documents, variables };
+        let laid_out = template.lay_out(&self.surroundings, chat, line.len())?;
+        let needs_own = prompt.is_some() || self.train_on != TrainOn::Assistant;
+        Some(ReadRecord::Conversation { laid_out, template, needs_own, trains_end })
+    }
+
+    /// The number of the first message of the assistant that is trained on.
+    fn first_trained(&self, messages: &[Json], prompt: Option<usize>) -> usize {
+        let last_of = |wanted| messages.iter().rposition(|message| role(message) == Some(wanted));
+        let first = match self.train_on {
+            TrainOn::Last => last_of("assistant").unwrap_or(0),
+            TrainOn::Completion if prompt.is_none() => last_of("user").map_or(0, |at| at + 1),
+            _ => 0,
+        };
+        first.max(prompt.unwrap_or(0))
+    }
+}
+
+fn role(message: &Json) -> Option<&str> {
+    message.get("role").and_then(Json::as_str)
+}
+
+/// Messages, which are objects.
+fn list(json: Json) -> Option<Vec<Json>> {
+    match json {
+        Json::Array(messages) if messages.iter().all(Json::is_object) => Some(messages),
+        _ => None,
+    }
+}
