@@ -519,7 +519,8 @@ class ShardRun:
         sources: Sequence[_Source],
         target: ShardFolder | str | PathLike[str],
         options: str,
-        read: tuple[str, Callable[[bytes], tuple[str, str] | tuple[str, bytes, bool, bool, str, bool]]] | None = None,
+        read: tuple[str, Callable[[bytes], tuple[str, str] | tuple[str, bytes, bool, bool, bool, bool]]]
+        | None = None,
     ) -> ShardRun: ...
     def at(self) -> tuple[int, int]: ...
     def files(self, end: int, *, progress: _Report | None = None) -> None: ...

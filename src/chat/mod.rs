@@ -36,8 +36,18 @@ pub(crate) struct Template {
     dates: HashMap<String, String>,
     /// Whether there is a block `{% generation %}`.
     pub(crate) has_generation: bool,
+}
+
+/// What a template writes around the turns of the assistant, as far as that is known.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Borders {
     /// What it writes where the assistant is to speak.
     pub(crate) generation_prompt: String,
+    /// What it writes between a message of the user and a text of the assistant.
+    pub(crate) header: String,
+    /// The id of the special token that ends a turn.
+    pub(crate) end: Option<u32>,
 }
 
 /// What a template knows besides the conversation.
@@ -108,7 +118,7 @@ impl Template {
 
 /// Messages with the marks of their texts.
 fn messages(messages: Vec<Json>, first: usize, trusted: &[String]) -> Eval<Value> {
-    let (mut rows, mut turns) = (Vec::with_capacity(messages.len()), 0);
+    let (mut rows, mut turns) = (Vec::with_capacity(messages.len()), 0_u8);
     for (at, message) in messages.into_iter().enumerate() {
         let Json::Object(message) = message else { return Err(Bail) };
         let role = message.get("role").and_then(Json::as_str).map(str::to_owned);
@@ -116,8 +126,8 @@ fn messages(messages: Vec<Json>, first: usize, trusted: &[String]) -> Eval<Value
         let flag = if is_trusted { marks::TRUSTED } else { 0 };
         let mut own = flag;
         if role.as_deref() == Some("assistant") && at >= first {
-            turns += 1;
-            own |= marks::ASSISTANT | if turns % 2 == 1 { marks::ODD } else { 0 };
+            turns = turns.wrapping_add(1);
+            own |= marks::ASSISTANT | marks::TURN_UNIT * (turns % 4);
         }
         rows.push(self::message(message, role, flag, own)?);
     }

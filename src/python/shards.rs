@@ -105,7 +105,7 @@ enum Target<'py> {
 #[derive(FromPyObject)]
 enum PyRecord {
     Pair(String, String),
-    Conversation(String, PyBackedBytes, bool, bool, String, bool),
+    Conversation(String, PyBackedBytes, bool, bool, bool, bool),
 }
 
 fn read_by_python(read: Py<PyAny>) -> ReadByPython {
@@ -113,16 +113,9 @@ fn read_by_python(read: Py<PyAny>) -> ReadByPython {
         call::attached(|py| match read.call1(py, (PyBytes::new(py, record),)) {
             Ok(made) => Ok(Ok(match made.extract(py)? {
                 PyRecord::Pair(prompt, completion) => Record::Pair(prompt, completion),
-                PyRecord::Conversation(text, marks, has_generation, needs_own, prompt, trains_end) => {
-                    let (marks, generation_prompt) = (marks.to_vec(), prompt);
-                    Record::Conversation {
-                        text,
-                        marks,
-                        has_generation,
-                        needs_own,
-                        generation_prompt,
-                        trains_end,
-                    }
+                PyRecord::Conversation(text, marks, has_generation, needs_own, has_tools, trains_end) => {
+                    let marks = marks.to_vec();
+                    Record::Conversation { text, marks, has_generation, needs_own, has_tools, trains_end }
                 }
             })),
             Err(error)

@@ -4,6 +4,7 @@
 use super::records::{ReadRecord, RecordOptions};
 use super::special_ids::SpecialIds;
 use super::training::{Conversation, Training};
+use crate::chat::Borders;
 use crate::control::Control;
 use crate::encode::{Encoder, MarkedText, Spans, SpecialTokens, touching};
 use crate::error::{Error, Result};
@@ -21,8 +22,8 @@ pub enum Record {
         has_generation: bool,
         /// As in [`Conversation`].
         needs_own: bool,
-        /// As in [`Conversation`].
-        generation_prompt: String,
+        /// Whether it has tools, which may choose another template.
+        has_tools: bool,
         /// Whether what is appended ends a turn that is trained on.
         trains_end: bool,
     },
@@ -70,12 +71,13 @@ impl Conversations<'_> {
     ) -> Result<std::result::Result<EncodedRecord, String>> {
         let encoded = match self.read.options.read(record) {
             Some(ReadRecord::Pair(prompt, completion)) => self.pair(&prompt, &completion, control).map(Ok),
-            Some(ReadRecord::Conversation { laid_out: (text, runs), template, needs_own, trains_end }) => {
+            Some(ReadRecord::Conversation { laid_out, has_generation, needs_own, has_tools, trains_end }) => {
+                let (text, runs) = laid_out;
                 let conversation = Conversation {
                     marked: MarkedText { text: &text, runs },
-                    has_generation: template.has_generation,
+                    has_generation,
                     needs_own,
-                    generation_prompt: &template.generation_prompt,
+                    borders: self.borders(has_tools),
                 };
                 self.conversation(&conversation, trains_end, control)
             }
@@ -87,6 +89,10 @@ impl Conversations<'_> {
         }
     }
 
+    fn borders(&self, has_tools: bool) -> &Borders {
+        &self.read.options.borders[usize::from(has_tools)]
+    }
+
     fn by_python(
         &self,
         record: &[u8],
@@ -95,16 +101,9 @@ impl Conversations<'_> {
         match (self.read.python)(record)? {
             Err(reason) => Ok(Err(reason)),
             Ok(Record::Pair(prompt, completion)) => self.pair(&prompt, &completion, control).map(Ok),
-            Ok(Record::Conversation {
-                text,
-                marks,
-                trains_end,
-                has_generation,
-                needs_own,
-                generation_prompt,
-            }) => {
-                let (marked, generation_prompt) = (MarkedText::new(&text, &marks)?, &*generation_prompt);
-                let conversation = Conversation { marked, has_generation, needs_own, generation_prompt };
+            Ok(Record::Conversation { text, marks, trains_end, has_generation, needs_own, has_tools }) => {
+                let (marked, borders) = (MarkedText::new(&text, &marks)?, self.borders(has_tools));
+                let conversation = Conversation { marked, has_generation, needs_own, borders };
                 self.conversation(&conversation, trains_end, control)
             }
         }
@@ -130,7 +129,7 @@ impl Conversations<'_> {
         let mut tokens = Spans::default();
         self.encoder.encode_marked(&conversation.marked, &mut tokens, control)?;
         let special = tokens.ids.iter().zip(&tokens.spans).filter(|(id, _)| self.special_ids.contains(**id));
-        let special = room::collected(special.map(|(_, span)| span.clone()))?;
+        let special = room::collected(special.map(|(id, span)| (span.clone(), *id)))?;
         let ranges = match self.training.all {
             true => vec![0..conversation.marked.text.len()],
             false => match self.training.ranges(conversation, &special) {

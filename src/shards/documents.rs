@@ -92,6 +92,8 @@ pub(super) struct Encoded {
     pub(super) text_bytes: u64,
     /// Ids of special tokens that stood in the text.
     pub(super) special_tokens: u64,
+    /// Ids that a model is trained on.
+    pub(super) trained: u64,
     /// The place in the sources after the job.
     pub(super) end: Cursor,
 }
@@ -323,6 +325,7 @@ impl<'a> Documents<'a> {
             let bytes = id.to_le_bytes();
             of_split.bytes.extend_from_slice(if *wide { &bytes } else { &bytes[..2] });
             of_split.bytes.push(u8::from(mask));
+            encoded.trained += u64::from(mask);
         }
         encoded.text_bytes += text_bytes;
         self.count(part, split, count, encoded)

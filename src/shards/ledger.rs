@@ -36,6 +36,8 @@ pub struct Snapshot {
     pub text_bytes: u64,
     /// Ids of special tokens that stood in the text.
     pub special_tokens: u64,
+    /// Ids that a model is trained on, of conversations.
+    pub trained: u64,
     /// Documents that were left out, with their line numbers in their sources. A long list is cut off.
     pub skipped: Vec<Skipped>,
     /// How many documents were left out, including those that the list omits.
@@ -57,6 +59,7 @@ impl Snapshot {
             self.passed,
             self.text_bytes,
             self.special_tokens,
+            self.trained,
             self.skipped_count,
         ];
         let mut all = numbers

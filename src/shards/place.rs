@@ -104,7 +104,7 @@ impl Placer {
         let skipped = std::mem::take(&mut encoded.skipped);
         let mut placing = Placing { placer: self, context, job, closed: 0 };
         let (counts, end) = (std::mem::take(&mut encoded.counts), encoded.end);
-        let (text_bytes, special_tokens) = (encoded.text_bytes, encoded.special_tokens);
+        let Encoded { text_bytes, special_tokens, trained, .. } = encoded;
         let placed = match context.options.shuffle {
             None => vec![placing.job(encoded)?],
             Some(shuffle) => placing.buffers(encoded, shuffle)?,
@@ -129,6 +129,7 @@ impl Placer {
         }
         self.now.text_bytes += text_bytes;
         self.now.special_tokens += special_tokens;
+        self.now.trained += trained;
         self.now.at = end;
         self.now.lines = lines.filter(|(source, _)| *source == end.source).map_or(0, |(_, lines)| lines);
         self.is_whole = true;

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::{Map, Value as Json};
 
-use crate::chat::{Chat, LaidOut, Surroundings, Template};
+use crate::chat::{Borders, Chat, LaidOut, Surroundings, Template};
 
 /// How records are read.
 #[derive(Debug, Deserialize)]
@@ -15,6 +15,8 @@ pub struct RecordOptions {
     end_of_turn: bool,
     /// The template for conversations without tools, and with them; `None` if Python lays them out.
     templates: [Option<Template>; 2],
+    /// What these write around turns.
+    pub(super) borders: [Borders; 2],
     surroundings: Surroundings,
 }
 
@@ -29,16 +31,22 @@ enum TrainOn {
 }
 
 /// What was read of a record.
-pub(super) enum ReadRecord<'o> {
+pub(super) enum ReadRecord {
     /// A prompt and its completion.
     Pair(String, String),
-    /// A conversation, whether only turns of marked messages are trained on, and whether what is appended is.
-    Conversation { laid_out: LaidOut, template: &'o Template, needs_own: bool, trains_end: bool },
+    /// A conversation, with what [`Record`](super::Record) has of one.
+    Conversation {
+        laid_out: LaidOut,
+        has_generation: bool,
+        needs_own: bool,
+        has_tools: bool,
+        trains_end: bool,
+    },
 }
 
 impl RecordOptions {
     /// What a record has; `None` if Python is to read it.
-    pub(super) fn read(&self, line: &[u8]) -> Option<ReadRecord<'_>> {
+    pub(super) fn read(&self, line: &[u8]) -> Option<ReadRecord> {
         let mut record: Map<String, Json> = serde_json::from_slice(line).ok()?;
         let (mut messages, prompt) = match record.remove(&self.field) {
             Some(messages) => (list(messages)?, None),
@@ -62,14 +70,16 @@ impl RecordOptions {
             Some(Json::Object(variables)) => variables,
             Some(_) => return None,
         };
-        let template = self.templates[usize::from(tools.is_some())].as_ref()?;
+        let has_tools = tools.is_some();
+        let template = self.templates[usize::from(has_tools)].as_ref()?;
         let first = self.first_trained(&messages, prompt);
         let ends_own = messages.len() > first && role(messages.last()?) == Some("assistant");
         let trains_end = self.train_on == TrainOn::All || self.end_of_turn && ends_own;
         let chat = Chat { messages: std::mem::take(&mut messages), first, tools, documents, variables };
         let laid_out = template.lay_out(&self.surroundings, chat, line.len())?;
         let needs_own = prompt.is_some() || self.train_on != TrainOn::Assistant;
-        Some(ReadRecord::Conversation { laid_out, template, needs_own, trains_end })
+        let has_generation = template.has_generation;
+        Some(ReadRecord::Conversation { laid_out, has_generation, needs_own, has_tools, trains_end })
     }
 
     /// The number of the first message of the assistant that is trained on.

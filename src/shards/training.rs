@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use serde::Deserialize;
 
+use crate::chat::Borders;
 use crate::encode::{Mark, MarkedText, marks};
 use crate::error::show_text;
 
@@ -29,8 +30,8 @@ pub(super) struct Conversation<'t> {
     pub has_generation: bool,
     /// Whether only turns with text that is marked as the assistant's count. Otherwise each block counts.
     pub needs_own: bool,
-    /// What the template writes where the assistant is to speak.
-    pub generation_prompt: &'t str,
+    /// What the template writes around turns.
+    pub borders: &'t Borders,
 }
 
 /// What a part of a turn is.
@@ -44,25 +45,27 @@ enum Kind {
 /// The turns of a conversation: runs that the assistant, or a block, has written.
 struct Turns<'c, 't> {
     conversation: &'c Conversation<'t>,
-    /// Where the special tokens are.
-    special: &'c [Range<usize>],
+    /// Where the special tokens are, with their ids.
+    special: &'c [(Range<usize>, u32)],
     training: &'c Training,
 }
 
 impl Training {
     /// The ranges of the text, in bytes and in order, that a model is trained on.
     ///
-    /// A turn begins behind the generation prompt, if that comes right before it, or else with what the
-    /// assistant has written itself. What the template writes between two parts of it belongs to it, and what
-    /// it writes before the first special token behind it; with `end_of_turn` that token too. A block `{%
-    /// generation %}` is a turn as it is. A message of which the template shows nothing has no turn.
+    /// A turn begins behind the generation prompt, if that comes right before it; or behind what the template
+    /// writes before a text of the assistant, as far as it writes that here; or else with what the assistant has
+    /// written itself. It ends with the special token that ends turns, or else with the first special token
+    /// behind it; without `end_of_turn` before that token. What the template writes in between belongs to it.
+    ///
+    /// A block `{% generation %}` is a turn as it is. A message of which the template shows nothing has no turn.
     ///
     /// # Errors
     /// The template changes a text, so that nobody can tell whose it is; says where.
     pub(super) fn ranges(
         &self,
         conversation: &Conversation<'_>,
-        special: &[Range<usize>],
+        special: &[(Range<usize>, u32)],
     ) -> Result<Vec<Range<usize>>, String> {
         let turns = Turns { conversation, special, training: self };
         let found = turns.all();
@@ -105,24 +108,86 @@ impl Turns<'_, '_> {
         for run in (0..self.runs().len()).filter(|&run| self.is_own(run)) {
             match turns.last_mut() {
                 Some(turn) if self.goes_on(turn, run) => turn.end = run + 1,
+                _ if self.is_of_other(run) => {}
                 _ => turns.push(run..run + 1),
             }
         }
+        turns.iter_mut().for_each(|turn| self.leave_out_repeated_name(turn));
         if self.conversation.needs_own {
             turns.retain(|turn| turn.clone().any(|run| self.has(run, marks::ASSISTANT)));
         }
         turns
     }
 
+    /// Whether a run is in the message of another role, as the name of a function is before what that answers.
+    fn is_of_other(&self, run: usize) -> bool {
+        let before = self.template_before(run);
+        !self.conversation.has_generation && self.opens_other(&(before..self.runs()[run].0.start))
+    }
+
+    /// Where what the template writes right before a run begins.
+    fn template_before(&self, run: usize) -> usize {
+        let first = (0..run).rev().take_while(|&run| self.is_template(run)).last().unwrap_or(run);
+        self.runs()[first].0.start
+    }
+
+    /// Leaves out the end of a turn that is the name of its function, repeated by the template before what the
+    /// tool answers.
+    fn leave_out_repeated_name(&self, turn: &mut Range<usize>) {
+        let last = turn.end - 1;
+        let shown = |run: usize| &self.conversation.marked.text[self.runs()[run].0.clone()];
+        let next = self.template_end(turn.end);
+        let is_before_other = next < self.runs().len() && !self.is_own(next) && {
+            let between = self.runs()[last].0.end..self.runs()[next].0.start;
+            self.special_in(&between).next().is_none()
+        };
+        let is_repeated = |run: usize| run != last && self.is_own(run) && shown(run) == shown(last);
+        if is_before_other && self.has(last, marks::TOOL_CALL) && turn.clone().any(is_repeated) {
+            turn.end =
+                turn.clone().rev().skip(1).find(|&run| self.is_own(run)).map_or(turn.end, |run| run + 1);
+        }
+    }
+
     /// Whether a run is of the same message as a turn before it, or of the same block.
     fn goes_on(&self, turn: &Range<usize>, run: usize) -> bool {
-        let is_next = match self.conversation.has_generation {
+        let message = |run: usize| self.has(run, marks::ASSISTANT).then(|| self.runs()[run].1 & marks::TURN);
+        let (before, next) = (turn.clone().rev().find_map(message), message(run));
+        if before.is_some() && next.is_some() && before != next {
+            return false;
+        }
+        match self.conversation.has_generation {
             true => turn.end == run,
-            false => self.template_end(turn.end) == run,
+            false => {
+                let between = self.runs()[turn.end - 1].0.end..self.runs()[run].0.start;
+                self.template_end(turn.end) == run && !self.is_border(&between)
+            }
+        }
+    }
+
+    /// Whether the template ends a turn, or begins the message of another role, in a range of its text.
+    fn is_border(&self, range: &Range<usize>) -> bool {
+        let end = self.conversation.borders.end;
+        self.special_in(range).any(|(_, id)| Some(*id) == end) || self.opens_other(range)
+    }
+
+    /// Whether the template begins the message of another role in a range of its text: with the special token
+    /// that begins the generation prompt, but neither with the prompt nor with what is before an answer.
+    fn opens_other(&self, range: &Range<usize>) -> bool {
+        let text = |range: &Range<usize>| &self.conversation.marked.text[range.clone()];
+        let Borders { generation_prompt, header, .. } = self.conversation.borders;
+        let mut special = self.special_in(range).map(|(special, _)| text(special));
+        let Some(opening) = special.find(|special| generation_prompt.starts_with(special)) else {
+            return false;
         };
-        let message = |run: usize| self.has(run, marks::ASSISTANT).then(|| self.has(run, marks::ODD));
-        let before = turn.clone().rev().find_map(message);
-        is_next && (before.is_none() || message(run).is_none() || before == message(run))
+        let own = header.rfind(opening).map(|at| &header[at..]);
+        !text(range).contains(generation_prompt.as_str()) && !own.is_some_and(|own| text(range).contains(own))
+    }
+
+    /// The special tokens in a range of bytes.
+    fn special_in(&self, range: &Range<usize>) -> impl Iterator<Item = &(Range<usize>, u32)> {
+        let first = self.special.partition_point(|(special, _)| special.start < range.start);
+        let end = range.end;
+        self.special[first..].iter().take_while(move |(special, _)| special.end <= end)
     }
 
     /// Checks that the origin of all text outside of turns is known.
@@ -161,24 +226,32 @@ impl Turns<'_, '_> {
         parts.into_iter().filter(|(_, kind)| is_trained(kind)).map(|(range, _)| range).collect()
     }
 
-    /// Where a turn begins: behind the generation prompt, if that is right before it.
+    /// Where a turn begins: see [`Training::ranges`].
     fn start(&self, first: usize) -> usize {
         let end = self.runs()[first].0.start;
-        let prompt = self.conversation.generation_prompt;
-        if self.conversation.has_generation || prompt.is_empty() {
+        let Borders { generation_prompt, header, .. } = self.conversation.borders;
+        if self.conversation.has_generation {
             return end;
         }
-        let before = (0..first).rev().take_while(|&run| self.is_template(run)).last().unwrap_or(first);
-        let start = self.runs()[before].0.start;
-        let found = self.conversation.marked.text[start..end].rfind(prompt);
-        found.map_or(end, |at| start + at + prompt.len())
+        let start = self.template_before(first);
+        let text = &self.conversation.marked.text[start..end];
+        let prompt = Some(generation_prompt.as_str()).filter(|prompt| !prompt.is_empty());
+        if let Some((at, prompt)) = prompt.and_then(|prompt| Some((text.rfind(prompt)?, prompt))) {
+            return start + at + prompt.len();
+        }
+        if !header.is_empty() && text.starts_with(header.as_str()) {
+            return start + header.len();
+        }
+        let common = text.bytes().zip(header.bytes()).take_while(|(one, other)| one == other).count();
+        let last = self.special_in(&(start..start + common)).last();
+        last.map_or(end, |(special, _)| special.end)
     }
 
-    /// The special token that ends a turn: the first one in what the template writes from a run on.
+    /// The special token that ends a turn, in what the template writes from a run on.
     fn end_token(&self, run: usize) -> Option<Range<usize>> {
-        let (start, end) = (self.runs()[run - 1].0.end, self.runs()[self.template_end(run) - 1].0.end);
-        let next = self.special.partition_point(|special| special.start < start);
-        self.special.get(next).filter(|special| special.end <= end).cloned()
+        let behind = self.runs()[run - 1].0.end..self.runs()[self.template_end(run) - 1].0.end;
+        let ending = self.special_in(&behind).find(|(_, id)| Some(*id) == self.conversation.borders.end);
+        ending.or_else(|| self.special_in(&behind).next()).map(|(special, _)| special.clone())
     }
 
     /// The runs of a turn with their kinds. What the template writes beside thinking, or a tool call, belongs

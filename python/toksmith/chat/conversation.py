@@ -16,10 +16,10 @@ from . import sandbox, syntax
 from .marked_text import (
     ASSISTANT,
     GENERATED,
-    ODD,
     THINKING,
     TOOL_CALL,
     TRUSTED,
+    TURN_UNIT,
     MarkedText,
     flags,
     marked,
@@ -104,8 +104,8 @@ class Layout:
         """The template, compiled."""
         return _run(lambda: sandbox.compiled(self.source))
 
-    def exported(self, generation_prompt: str) -> dict[str, Any] | None:
-        """Return the template as the core reads it (`Template` in Rust); None if it has a part that is not known there."""
+    def exported(self) -> dict[str, Any] | None:
+        """Return the template for the core (`Template` in Rust); None if it has a part that is not known there."""
         body, date = syntax.tree(self.source), self._values.get("strftime_now", sandbox.date)
         if body is None:
             return None
@@ -113,7 +113,6 @@ class Layout:
             "body": body,
             "dates": {format: str.__str__(date(format)) for format in syntax.formats_of_dates(self.source)},
             "has_generation": self.template.has_generation,
-            "generation_prompt": generation_prompt,
         }
 
     def at(self, now: datetime) -> Layout:
@@ -205,7 +204,7 @@ def _messages(messages: Iterable[Mapping[str, Any]], trusted: set[str], first: i
         flag = own = TRUSTED * (role in trusted)
         if role == "assistant" and at >= first:
             turns += 1
-            own |= ASSISTANT | ODD * (turns % 2)
+            own |= ASSISTANT | TURN_UNIT * (turns % 4)
         row = {
             marked(key, flag): marked(value, flag if key in _NAMES else own | _KINDS.get(key, 0))
             for key, value in row.items()

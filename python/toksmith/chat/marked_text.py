@@ -10,10 +10,10 @@ import numpy as np
 
 from .. import _core
 
-TRUSTED, ASSISTANT, GENERATED, UNKNOWN, THINKING, TOOL_CALL, ODD = _core.MARKS.values()
+TRUSTED, ASSISTANT, GENERATED, UNKNOWN, THINKING, TOOL_CALL, TURN_UNIT = _core.MARKS.values()
 """Flags of a character: special tokens may be made of it; a message of the assistant has it; it is inside a block
-`{% generation %}`; its origin is lost; it is reasoning; it is of a tool call; its message has an odd number among
-those of the assistant."""
+`{% generation %}`; its origin is lost; it is reasoning; it is of a tool call; and, in two bits, the number of its
+message among those of the assistant, modulo four."""
 
 
 def _in_pieces(method: Callable[..., Any]) -> Any:

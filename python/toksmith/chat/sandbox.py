@@ -58,6 +58,11 @@ class _Rewritten(NodeTransformer):
         setattr(self._environment, name, MarkedText(text, TRUSTED))
         return nodes.EnvironmentAttribute(name).set_lineno(node.lineno)
 
+    def visit_Output(self, node: Any) -> Any:
+        node.nodes = [without_safe(child) for child in node.nodes]
+        self.generic_visit(node)
+        return node
+
     def visit_TemplateData(self, node: Any) -> nodes.Node:
         return self._literal(node.data, node)
 
@@ -84,6 +89,13 @@ class _Rewritten(NodeTransformer):
     def visit_Getitem(self, node: Any) -> nodes.Node:
         self.generic_visit(node)
         return _called("charged", node, node) if isinstance(node.arg, nodes.Slice) else node
+
+
+def without_safe(shown: Any) -> Any:
+    """Return what is printed without the filter `safe`, which changes nothing there and would lose the flags."""
+    while isinstance(shown, nodes.Filter) and shown.name == "safe" and not (shown.args or shown.kwargs):
+        shown = shown.node
+    return shown
 
 
 def _called(name: str, argument: Any, place: Any) -> nodes.Node:

@@ -72,6 +72,8 @@ def _exported(value: Any) -> Any:
         return value
     if isinstance(value, nodes.CallBlock) and isinstance(value.call.node, nodes.ExtensionAttribute):
         return {"Generation": _exported(value.body)}
+    if isinstance(value, nodes.Output):
+        value.nodes = [sandbox.without_safe(child) for child in value.nodes]
     kind = type(value).__name__
     is_known = kind in _FIELDS and not any(getattr(value, name, None) for name in _UNKNOWN_FIELDS)
     if (

@@ -27,9 +27,8 @@ _NOW = "strftime_now"
 """The function by which a template writes the date, and the key of `chat` that has the date."""
 _EXTRAS = ("tools", "documents", "chat_template_kwargs")
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_PROBE = [{"role": "user", "content": "x"}]
 
-Record = tuple[str, str] | tuple[str, bytes, bool, bool, str, bool]
+Record = tuple[str, str] | tuple[str, bytes, bool, bool, bool, bool]
 """What the core gets of a record: see `Record` in Rust."""
 
 
@@ -59,7 +58,7 @@ class Conversations:
             raise ValueError("field has one name with messages=True: that of the messages")
         self._field, self._train_on, self._replaces = field, train_on, corpus.replaces_invalid
         self._layouts = _Layouts(tokenizer._core, dict(chat or {}))
-        self.encoder = self._layouts.encoder
+        self.encoder, self.special_ids = self._layouts.encoder, self._layouts.special_ids
         self.training: JsonObject = {
             "all": train_on == "all",
             "end_of_turn": bool(end_of_turn),
@@ -78,6 +77,7 @@ class Conversations:
                 "train_on": train_on,
                 "end_of_turn": bool(end_of_turn),
                 "templates": self._layouts.templates,
+                "borders": self._layouts.borders,
                 "surroundings": self._layouts.surroundings(tokenizer._core),
             }
         )
@@ -131,9 +131,8 @@ class Conversations:
         trains_end = self.training["all"] or (
             self.training["end_of_turn"] and len(messages) > first and messages[-1].get("role") == "assistant"
         )
-        generation_prompt = self._layouts.generation_prompt(layout)
         text = self._readable(made.text)
-        return text, made.flags, made.has_generation, needs_own, generation_prompt, trains_end
+        return text, made.flags, made.has_generation, needs_own, tools is not None, trains_end
 
     def _readable(self, text: str) -> str:
         """Return a text without escapes of half a character, which cannot be encoded."""
@@ -157,6 +156,7 @@ class _Layouts:
     def __init__(self, core: _core.Tokenizer, chat: dict[str, Any]) -> None:
         template, trusted, now = chat.pop("chat_template", None), chat.pop("trusted", ()), chat.pop(_NOW, None)
         self.encoder = core
+        self.special_ids: list[int] = []
         self.settings: JsonObject = {
             "templates": [],
             "variables": _json_values(chat),
@@ -165,9 +165,10 @@ class _Layouts:
         }
         self.templates: list[JsonObject | None] = [None, None]
         self._layouts: list[Layout] = []
-        self._prompts: dict[str, str] = {}
+        self.borders: list[JsonObject] = [{"generation_prompt": "", "header": "", "end": None}] * 2
         if template is None and not core.chat()[1]:
             return
+        from ..chat import borders
         from ..chat.conversation import Layout, core_for
 
         layouts = [Layout(core, template, has_tools, trusted, chat) for has_tools in (False, True)]
@@ -179,8 +180,9 @@ class _Layouts:
             self.settings["date"] = _date(now)
             layouts = [layout.at(datetime.fromisoformat(_date(now))) for layout in layouts]
         self.settings["templates"] = list(dict.fromkeys(sources))
-        self._prompts = {layout.source: _generation_prompt(layout) for layout in layouts}
-        self.templates = [layout.exported(self.generation_prompt(layout)) for layout in layouts]
+        self.borders = [borders.of(layout, core) for layout in layouts]
+        self.templates = [layout.exported() for layout in layouts]
+        self.special_ids = [*borders.special_tokens(core).values()]
         self._layouts = layouts
 
     def of(self, has_tools: bool) -> Layout:
@@ -189,23 +191,10 @@ class _Layouts:
             raise ValueError('the tokenizer has no chat template: give one with chat={"chat_template": …}')
         return self._layouts[has_tools]
 
-    def generation_prompt(self, layout: Layout) -> str:
-        """Return what a template writes where the assistant is to speak."""
-        return self._prompts[layout.source]
-
     def surroundings(self, core: _core.Tokenizer) -> JsonObject:
         """Return what templates know besides a conversation, for the core."""
         variables, trusted = self.settings["variables"], self.settings["trusted"]
         return {"named": core.chat()[0], "variables": variables, "roles": ROLES, "trusted": trusted}
-
-
-def _generation_prompt(layout: Layout) -> str:
-    """Return what the template writes where the assistant is to speak; nothing if it cannot be asked."""
-    try:
-        before, after = (layout.conversation(_PROBE, add_generation_prompt=asked).text for asked in (False, True))
-    except ValueError:
-        return ""
-    return after[len(before) :] if after.startswith(before) else ""
 
 
 def _first_trained(train_on: TrainOn, messages: list[Any], prompt: int | None) -> int:

@@ -134,6 +134,7 @@ class Folder:
                 "special_tokens": snapshot["special_tokens"],
                 "tokens": sum(total["ids"] for total in snapshot["totals"]),
                 "skipped": snapshot["skipped_count"],
+                **({"trained_tokens": snapshot["trained"]} if settings["messages"] else {}),
             },
             "run": self.run,
         }

@@ -95,6 +95,7 @@ class Options:
         buffer = arguments.checked_limit("shuffle_buffer", shuffle_buffer, 1)
         self.splits = [*shares, REMAINDER]
         self.dtype = "uint32" if wide else "uint16"
+        specials = [*tokenizer.special_tokens.values()]
         self.core: dict[str, Any] = {
             "splits": _bounds(shares),
             "special": bool(special),
@@ -104,7 +105,7 @@ class Options:
             "separator": arguments.checked_separator(document_separator),
             "prepend": _ids("prepend", prepended, tokenizer),
             "append": _ids("append", appended, tokenizer),
-            "special_ids": [*tokenizer.special_tokens.values()] if special or conversations else [],
+            "special_ids": [*conversations.special_ids] if conversations else specials if special else [],
             "training": None if conversations is None else conversations.training,
             "seed": arguments.checked_seed("seed", seed),
             "shuffle": None if shuffle is None else (arguments.checked_seed("shuffle", shuffle), buffer),

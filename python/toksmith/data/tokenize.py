@@ -112,8 +112,8 @@ def tokenize(
 
     Returns:
         The content of `manifest.json` in the folder: shards with their sizes and checksums, documents and tokens of
-        each split and source, totals (among them the special tokens that stood in the text), documents that were
-        left out.
+        each split and source, totals (among them the special tokens that stood in the text, and the ids of
+        conversations that a model is trained on), documents that were left out.
 
     Raises:
         FileNotFoundError: A file is missing, or a glob or folder holds none.
@@ -174,7 +174,12 @@ def tokenize(
 
 
 def warn_of_skipped(manifest: JsonObject, folder: Folder, stacklevel: int) -> None:
-    """Warn of documents that were left out, if there are any."""
+    """Warn of documents that were left out, if there are any, and of conversations without a trained id."""
+    if manifest["totals"]["documents"] and manifest["totals"].get("trained_tokens") == 0:
+        message = (
+            "a model is trained on none of the ids: no message of the assistant has text that the template shows"
+        )
+        warnings.warn(message, stacklevel=stacklevel)
     count = manifest["totals"]["skipped"]
     if count:
         were = "was" if count == 1 else "were"

@@ -25,8 +25,10 @@ pub mod marks {
     pub const THINKING: u8 = 16;
     /// The tool calls of a message.
     pub const TOOL_CALL: u8 = 32;
-    /// The message has an odd number among those of the assistant.
-    pub const ODD: u8 = 64;
+    /// The number of the message among those of the assistant, modulo four: two bits.
+    pub const TURN: u8 = 64 | 128;
+    /// The lower of the two.
+    pub const TURN_UNIT: u8 = 64;
 
     /// All bits with their names.
     pub const NAMES: [(&str, u8); 7] = [
@@ -36,7 +38,7 @@ pub mod marks {
         ("UNKNOWN", UNKNOWN),
         ("THINKING", THINKING),
         ("TOOL_CALL", TOOL_CALL),
-        ("ODD", ODD),
+        ("TURN_UNIT", TURN_UNIT),
     ];
 }
 

@@ -420,7 +420,8 @@ def test_options_that_are_refused(tokenizer: Tokenizer, tmp_path: Path) -> None:
 def test_the_date_is_that_of_the_run(tokenizer: Tokenizer, tmp_path: Path) -> None:
     source = write(tmp_path / "a.jsonl", [{"messages": [{"role": "user", "content": "low"}]}])
     chat = {"chat_template": "{{ strftime_now('%d.%m.%Y') }}{{ year }}", "strftime_now": "2026-11-29", "year": 7}
-    manifest = toksmith.tokenize(source, tokenizer, tmp_path / "out", messages=True, chat=chat)
+    with pytest.warns(UserWarning, match="a model is trained on none of the ids"):
+        manifest = toksmith.tokenize(source, tokenizer, tmp_path / "out", messages=True, chat=chat)
     assert toksmith.data.open(tmp_path / "out").documents.text(0) == "29.11.20267"
     assert manifest["options"]["messages"]["date"] == "2026-11-29T00:00:00"
     with pytest.raises(ValueError, match=r"had messages\.date '2026-11-29T00:00:00', not"):

@@ -1,0 +1,62 @@
+"""What a chat template writes around the turns of the assistant, found by asking it."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from typing import Any
+
+from .. import _core
+from .conversation import Layout
+
+_USER, _ANSWER, _NEXT = "WHAT-THE-USER-SAYS", "WHAT-THE-ASSISTANT-SAYS", "WHAT-THE-USER-SAYS-NEXT"
+_TAG = re.compile(r"</?[\w:]+>")
+_ROWS = [
+    {"role": "user", "content": _USER},
+    {"role": "assistant", "content": _ANSWER},
+    {"role": "user", "content": _NEXT},
+]
+
+
+def of(layout: Layout, core: _core.Tokenizer) -> dict[str, Any]:
+    """Return what a template writes around turns, as `Borders` in Rust; nothing where it cannot be asked.
+
+    The token that ends a turn is the last special token that the template writes behind an answer both at the end and
+    before another message.
+    """
+    question, answer, asked_again = (_text(layout, count) for count in (1, 2, 3))
+    prompted = _text(layout, 1, add_generation_prompt=True)
+    pairs = zip(_between(answer, _ANSWER), _between(asked_again, _ANSWER, _NEXT), strict=False)
+    ending = "".join(one for one, _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
+    tokens = special_tokens(core)
+    ends = [(ending.rindex(name) + len(name), len(name), tokens[name]) for name in tokens if name in ending]
+    return {
+        "generation_prompt": prompted[len(question) :] if question and prompted.startswith(question) else "",
+        "header": _between(answer, _USER, _ANSWER),
+        "end": max(ends)[2] if ends else None,
+    }
+
+
+def special_tokens(core: _core.Tokenizer) -> dict[str, int]:
+    """Return the special tokens that may begin or end a turn.
+
+    Tags such as `</tool_call>` are none of them, unless they have a role, as `</s>` may: Hugging Face's files add
+    them, and a tokenizer may not tell them from special tokens.
+    """
+    named = {str(value) for value in core.chat()[0].values()}
+    return {name: id for name, id in core.special_tokens().items() if name in named or not _TAG.fullmatch(name)}
+
+
+def _text(layout: Layout, count: int, **options: Any) -> str:
+    """Return the text of the first messages; nothing if the template refuses them."""
+    try:
+        return layout.conversation(_ROWS[:count], **options).text
+    except ValueError:
+        return ""
+
+
+def _between(text: str, start: str, end: str = "") -> str:
+    """Return what is behind one text, and before another."""
+    _, found, behind = text.partition(start)
+    before, _, _ = behind.partition(end) if end and end in behind else (behind, "", "")
+    return before if found and (not end or end in behind) else ""
