@@ -1,4 +1,5 @@
-//! The filter `tojson`, as `transformers` defines it: Python's `json.dumps(value, ensure_ascii=False, indent=indent)`.
+//! The filter `tojson`, as `transformers` defines it: Python's `json.dumps(value, ensure_ascii=False,
+//! indent=indent)`.
 
 use super::text::{Bail, Eval, Text};
 use super::value::Value;

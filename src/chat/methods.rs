@@ -135,6 +135,11 @@ fn of_text(text: &Arc<Text>, name: &str, arguments: &[Value]) -> Eval<Value> {
         }
         ("upper", []) => text.recased(string.to_ascii_uppercase()).map(Value::text).ok_or(Bail),
         ("lower", []) => text.recased(string.to_ascii_lowercase()).map(Value::text).ok_or(Bail),
+        ("capitalize", []) => {
+            let mut made = string.to_ascii_lowercase();
+            made.get_mut(..1).ok_or(Bail)?.make_ascii_uppercase();
+            text.recased(made).map(Value::text).ok_or(Bail)
+        }
         _ => Err(Bail),
     }
 }
@@ -150,63 +155,112 @@ fn of_dict(rows: &Rc<Dict>, name: &str, arguments: &[Value]) -> Eval<Value> {
             let row = |(name, (mark, value)): (&String, &(_, Value))| {
                 Value::list(vec![key(name, *mark), value.clone()])
             };
-            Ok(Value::list(rows.iter().map(row).collect()))
+            Ok(Value::Iterable(Rc::new(rows.iter().map(row).collect())))
         }
-        ("keys", []) => Ok(Value::list(rows.iter().map(|(name, (mark, _))| key(name, *mark)).collect())),
-        ("values", []) => Ok(Value::list(rows.values().map(|(_, value)| value.clone()).collect())),
+        ("keys", []) => {
+            Ok(Value::Iterable(Rc::new(rows.iter().map(|(name, (mark, _))| key(name, *mark)).collect())))
+        }
+        ("values", []) => {
+            Ok(Value::Iterable(Rc::new(rows.values().map(|(_, value)| value.clone()).collect())))
+        }
         _ => Err(Bail),
     }
 }
 
 /// `value | name(arguments)`; `named` has the arguments with names.
 pub(super) fn filter(value: &Value, name: &str, arguments: &[Value], named: &[(&str, Value)]) -> Eval<Value> {
-    let plain = arguments.is_empty() && named.is_empty();
+    match (name, named) {
+        ("tojson", _) if arguments.is_empty() => return json(value, named),
+        ("map", [("attribute", Value::Text(attribute))]) if arguments.is_empty() => {
+            let found =
+                value.items()?.iter().map(|item| of_item(item, &attribute.string)).collect::<Eval<_>>()?;
+            return Ok(Value::Iterable(Rc::new(found)));
+        }
+        (_, []) => {}
+        _ => return Err(Bail),
+    }
     match (name, value, arguments) {
-        ("tojson", _, []) => {
-            let indent = match named {
-                [] => None,
-                [("indent", Value::Int(indent @ 0..=16))] => Some(*indent as usize),
-                _ => return Err(Bail),
-            };
-            Ok(Value::text(to_json(value, indent)?))
-        }
-        _ if !named.is_empty() => Err(Bail),
         ("trim", Value::Text(text), []) => of_text(text, "strip", &[]),
-        ("upper" | "lower" | "replace", Value::Text(text), _) => of_text(text, name, arguments),
-        ("default" | "d", Value::Undefined, [other]) => Ok(other.clone()),
-        ("default" | "d", Value::Undefined, [other, Value::Bool(_)]) => Ok(other.clone()),
-        ("default" | "d", value, [_]) => Ok(value.clone()),
-        ("default" | "d", value, [other, Value::Bool(true)]) => {
-            Ok(if value.is_true()? { value.clone() } else { other.clone() })
+        ("upper" | "lower" | "capitalize" | "replace", Value::Text(text), _) => {
+            of_text(text, name, arguments)
         }
-        ("length" | "count", Value::List(items), []) => Ok(Value::Int(items.len() as i64)),
-        ("length" | "count", Value::Dict(rows), []) => Ok(Value::Int(rows.len() as i64)),
-        ("length" | "count", Value::Text(text), []) => Ok(Value::Int(text.string.chars().count() as i64)),
+        ("string", Value::Text(_), []) => Ok(value.clone()),
+        ("string", _, []) => value.shown().map(Value::Text),
+        ("default" | "d", value, [other, rest @ ..]) if rest.len() < 2 => match (value, rest) {
+            (Value::Undefined, _) => Ok(other.clone()),
+            (value, [Value::Bool(true)]) if !value.is_true()? => Ok(other.clone()),
+            (value, [] | [Value::Bool(_)]) => Ok(value.clone()),
+            _ => Err(Bail),
+        },
+        ("length" | "count", value, []) => Ok(Value::Int(match value {
+            Value::List(items) => items.len(),
+            Value::Dict(rows) => rows.len(),
+            Value::Text(text) => text.string.chars().count(),
+            _ => return Err(Bail),
+        } as i64)),
         ("first", Value::List(items), []) => Ok(items.first().cloned().unwrap_or(Value::Undefined)),
         ("last", Value::List(items), []) => Ok(items.last().cloned().unwrap_or(Value::Undefined)),
-        ("list", Value::List(_), []) => Ok(value.clone()),
-        ("list", Value::Dict(_), []) => Ok(Value::List(value.items()?)),
+        ("list", Value::List(_) | Value::Dict(_) | Value::Iterable(_), []) => Ok(Value::List(value.items()?)),
         ("items", Value::Dict(rows), []) => of_dict(rows, "items", &[]),
-        ("items", Value::Undefined, []) => Ok(Value::list(Vec::new())),
-        ("string", Value::Text(_), []) => Ok(value.clone()),
-        ("join", Value::List(items), [Value::Text(separator)]) => {
-            let texts = items.iter().map(Value::shown).collect::<Eval<Vec<_>>>()?;
+        ("dictsort", Value::Dict(rows), []) => sorted(rows),
+        ("selectattr", _, _) => selected(value, arguments, true),
+        ("rejectattr", _, _) => selected(value, arguments, false),
+        ("join", Value::List(_) | Value::Iterable(_), [Value::Text(separator)]) => {
+            let texts = value.items()?.iter().map(Value::shown).collect::<Eval<Vec<_>>>()?;
             Ok(Value::text(Text::joined(texts.iter().map(|text| &**text), separator)?))
         }
-        ("safe", Value::Text(_), []) if plain => Err(Bail), // Markup, whose operators escape
         _ => Err(Bail),
     }
 }
 
+fn json(value: &Value, named: &[(&str, Value)]) -> Eval<Value> {
+    let mut indent = None;
+    for argument in named {
+        match argument {
+            ("indent", Value::Int(spaces @ 0..=16)) => indent = Some(*spaces as usize),
+            ("ensure_ascii", Value::Bool(false)) => {}
+            _ => return Err(Bail),
+        }
+    }
+    Ok(Value::text(to_json(value, indent)?))
+}
+
+/// The attribute that a filter asks for.
+fn of_item(item: &Value, name: &str) -> Eval<Value> {
+    match item {
+        Value::Dict(rows) if !name.contains('.') && !DICT_METHODS.contains(&name) => {
+            Ok(rows.get(name).map_or(Value::Undefined, |(_, value)| value.clone()))
+        }
+        _ => Err(Bail),
+    }
+}
+
+/// The items of which an attribute passes a test, or fails it.
+fn selected(value: &Value, arguments: &[Value], passes: bool) -> Eval<Value> {
+    let [Value::Text(name), Value::Text(test), rest @ ..] = arguments else { return Err(Bail) };
+    let mut kept = Vec::new();
+    for item in value.items()?.iter() {
+        if self::test(&of_item(item, &name.string)?, &test.string, rest)? == passes {
+            kept.push(item.clone());
+        }
+    }
+    Ok(Value::Iterable(Rc::new(kept)))
+}
+
+/// The rows of a dict by their keys, whatever their case.
+fn sorted(rows: &Rc<Dict>) -> Eval<Value> {
+    let items = of_dict(rows, "items", &[])?.items()?;
+    let mut keyed: Vec<(String, Value)> =
+        rows.keys().map(|key| key.to_ascii_lowercase()).zip(items.iter().cloned()).collect();
+    keyed.sort_by(|one, other| one.0.cmp(&other.0));
+    let is_ascii = rows.keys().all(|key| key.is_ascii());
+    if is_ascii { Ok(Value::list(keyed.into_iter().map(|(_, item)| item).collect())) } else { Err(Bail) }
+}
+
 /// `value is name(arguments)`.
 pub(super) fn test(value: &Value, name: &str, arguments: &[Value]) -> Eval<bool> {
-    let is_of = |is: bool| {
-        if matches!(value, Value::Global | Value::Namespace(_) | Value::Loop(..)) {
-            Err(Bail)
-        } else {
-            Ok(is)
-        }
-    };
+    let is_of =
+        |is: bool| if value.is_opaque() && !matches!(value, Value::Float(_)) { Err(Bail) } else { Ok(is) };
     match (name, arguments) {
         ("defined", []) => Ok(!matches!(value, Value::Undefined)),
         ("undefined", []) => Ok(matches!(value, Value::Undefined)),

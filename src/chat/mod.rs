@@ -1,9 +1,9 @@
 //! Chat templates without Python: the part of Jinja that published templates use.
 //!
 //! Jinja runs a template in Python, with marks of who wrote each character. For many conversations that is
-//! slow, so this evaluator runs the same syntax tree ([`syntax`], which Jinja's parser makes). Whatever it does
-//! not know, and every error, it leaves to Jinja: then it returns nothing. What it returns is the same text with
-//! the same marks.
+//! slow, so this evaluator runs the same syntax tree ([`syntax`], which Jinja's parser makes). Whatever it
+//! does not know, and every error, it leaves to Jinja: then it returns nothing. What it returns is the same
+//! text with the same marks.
 //!
 //! - [`render`]: statements and expressions; [`methods`]: methods, filters and tests; [`json`]: `tojson`.
 //! - [`value`], [`text`]: values, and texts with marks.
@@ -127,7 +127,7 @@ fn messages(messages: Vec<Json>, first: usize, trusted: &[String]) -> Eval<Value
         let mut own = flag;
         if role.as_deref() == Some("assistant") && at >= first {
             turns = turns.wrapping_add(1);
-            own |= marks::ASSISTANT | marks::TURN_UNIT * (turns % 4);
+            own |= marks::ASSISTANT | (marks::TURN_UNIT * (turns % 4));
         }
         rows.push(self::message(message, role, flag, own)?);
     }

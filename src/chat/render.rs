@@ -11,10 +11,12 @@ use crate::encode::marks;
 
 /// Rounds of loops and calls of macros. Templates that take more are left to Jinja, with its limits.
 const MAX_STEPS: u32 = 1 << 20;
-/// Bytes of texts and items of lists that a template may look at, for each byte of its values and beside them.
+/// Bytes of texts and items of lists that a template may look at, for each byte of its values and beside
+/// them.
 const MAX_GROWTH: usize = 64;
 const MAX_SIZE: usize = 1 << 22;
-/// Calls of macros inside of each other, and lists and dicts that it makes with others in them: they use stack.
+/// Calls of macros inside of each other, and lists and dicts that it makes with others in them: they use
+/// stack.
 const MAX_CALLS: u32 = 12;
 const MAX_NESTED: u32 = 256;
 /// The longest range.
@@ -141,7 +143,10 @@ impl<'t> Render<'t> {
     /// Counts a container, which may hold others, and no namespace: that could hold it in turn.
     fn check_nesting<'v>(&mut self, mut items: impl Iterator<Item = &'v Value>) -> Eval<()> {
         if items.any(|item| {
-            matches!(item, Value::List(_) | Value::Dict(_) | Value::Namespace(_) | Value::Loop(..))
+            matches!(
+                item,
+                Value::List(_) | Value::Dict(_) | Value::Iterable(_) | Value::Namespace(_) | Value::Loop(..)
+            )
         }) {
             self.nested += 1;
         }
@@ -274,7 +279,7 @@ impl<'t> Render<'t> {
         let value = self.evaluated(expression)?;
         match &value {
             Value::Text(text) => self.charge(text.string.len() + 1)?,
-            Value::List(items) => self.charge(items.len())?,
+            Value::List(items) | Value::Iterable(items) => self.charge(items.len())?,
             _ => {}
         }
         Ok(value)

@@ -26,6 +26,8 @@ pub(super) enum Value {
     Text(Arc<Text>),
     List(Rc<Vec<Value>>),
     Dict(Rc<Dict>),
+    /// Items that are only gone through: a view of a dict, or what a filter yields.
+    Iterable(Rc<Vec<Value>>),
     Namespace(Rc<RefCell<HashMap<String, Value>>>),
     /// The items of a loop, and the index of the present one.
     Loop(Rc<Vec<Value>>, usize),
@@ -78,7 +80,7 @@ impl Value {
             Value::List(items) => !items.is_empty(),
             Value::Dict(rows) => !rows.is_empty(),
             Value::Global => true,
-            Value::Float(_) | Value::Namespace(_) | Value::Loop(..) => return Err(Bail),
+            Value::Float(_) | Value::Iterable(_) | Value::Namespace(_) | Value::Loop(..) => return Err(Bail),
         })
     }
 
@@ -91,12 +93,15 @@ impl Value {
                 self.as_int()? == other.as_int()?
             }
             (Value::List(_) | Value::Dict(_), Value::List(_) | Value::Dict(_)) => return Err(Bail),
-            (Value::Float(_) | Value::Global | Value::Namespace(_) | Value::Loop(..), _)
-            | (_, Value::Float(_) | Value::Global | Value::Namespace(_) | Value::Loop(..)) => {
-                return Err(Bail);
-            }
+            _ if self.is_opaque() || other.is_opaque() => return Err(Bail),
             _ => false,
         })
+    }
+
+    /// Whether comparing the value, or asking what it is, is left to Jinja.
+    pub(super) fn is_opaque(&self) -> bool {
+        use Value::{Float, Global, Iterable, Loop, Namespace};
+        matches!(self, Float(_) | Iterable(_) | Global | Namespace(_) | Loop(..))
     }
 
     pub(super) fn as_int(&self) -> Eval<i64> {
@@ -123,7 +128,7 @@ impl Value {
     /// The items that a loop takes.
     pub(super) fn items(&self) -> Eval<Rc<Vec<Value>>> {
         match self {
-            Value::List(items) => Ok(items.clone()),
+            Value::List(items) | Value::Iterable(items) => Ok(items.clone()),
             Value::Dict(rows) => {
                 let key = |(key, (mark, _)): (&String, &(Mark, Value))| Text::new(key.clone(), *mark);
                 Ok(Rc::new(rows.iter().map(key).map(Value::text).collect()))

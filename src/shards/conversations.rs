@@ -31,7 +31,8 @@ pub enum Record {
     Pair(String, String),
 }
 
-/// Reads a record, a JSON object, by a function of Python; or says what is wrong with it. Worker threads call it.
+/// Reads a record, a JSON object, by a function of Python; or says what is wrong with it. Worker threads call
+/// it.
 pub type ReadByPython = Box<dyn Fn(&[u8]) -> Result<std::result::Result<Record, String>> + Send + Sync>;
 
 /// Reads records.
@@ -115,7 +116,7 @@ impl Conversations<'_> {
         let mut tokens = Spans::default();
         self.encoder.encode(text.as_bytes(), SpecialTokens::from(self.special), &mut tokens, control)?;
         let start = if self.training.all { 0 } else { prompt.len() };
-        let mask = touching(&tokens.spans, [start..text.len()]);
+        let mask = touching(&tokens.spans, std::iter::once(start..text.len()));
         let (text_bytes, trains_end) = (text.len() as u64, self.training.all || self.training.end_of_turn);
         Ok(EncodedRecord { ids: tokens.ids, mask, text_bytes, trains_end })
     }
@@ -131,7 +132,7 @@ impl Conversations<'_> {
         let special = tokens.ids.iter().zip(&tokens.spans).filter(|(id, _)| self.special_ids.contains(**id));
         let special = room::collected(special.map(|(id, span)| (span.clone(), *id)))?;
         let ranges = match self.training.all {
-            true => vec![0..conversation.marked.text.len()],
+            true => std::iter::once(0..conversation.marked.text.len()).collect(),
             false => match self.training.ranges(conversation, &special) {
                 Ok(ranges) => ranges,
                 Err(reason) => return Ok(Err(reason)),

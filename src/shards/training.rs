@@ -54,11 +54,13 @@ impl Training {
     /// The ranges of the text, in bytes and in order, that a model is trained on.
     ///
     /// A turn begins behind the generation prompt, if that comes right before it; or behind what the template
-    /// writes before a text of the assistant, as far as it writes that here; or else with what the assistant has
-    /// written itself. It ends with the special token that ends turns, or else with the first special token
-    /// behind it; without `end_of_turn` before that token. What the template writes in between belongs to it.
+    /// writes before a text of the assistant, as far as it writes that here; or else with what the assistant
+    /// has written itself. It ends with the special token that ends turns, or else with the first special
+    /// token behind it; without `end_of_turn` before that token. What the template writes in between belongs
+    /// to it.
     ///
-    /// A block `{% generation %}` is a turn as it is. A message of which the template shows nothing has no turn.
+    /// A block `{% generation %}` is a turn as it is. A message of which the template shows nothing has no
+    /// turn.
     ///
     /// # Errors
     /// The template changes a text, so that nobody can tell whose it is; says where.
@@ -119,7 +121,8 @@ impl Turns<'_, '_> {
         turns
     }
 
-    /// Whether a run is in the message of another role, as the name of a function is before what that answers.
+    /// Whether a run is in the message of another role, as the name of a function is before what that
+    /// answers.
     fn is_of_other(&self, run: usize) -> bool {
         let before = self.template_before(run);
         !self.conversation.has_generation && self.opens_other(&(before..self.runs()[run].0.start))
@@ -131,8 +134,8 @@ impl Turns<'_, '_> {
         self.runs()[first].0.start
     }
 
-    /// Leaves out the end of a turn that is the name of its function, repeated by the template before what the
-    /// tool answers.
+    /// Leaves out the end of a turn that is the name of its function, repeated by the template before what
+    /// the tool answers.
     fn leave_out_repeated_name(&self, turn: &mut Range<usize>) {
         let last = turn.end - 1;
         let shown = |run: usize| &self.conversation.marked.text[self.runs()[run].0.clone()];

@@ -24,14 +24,17 @@ def of(layout: Layout, core: _core.Tokenizer) -> dict[str, Any]:
     The token that ends a turn is the last special token that the template writes behind an answer both at the end and
     before another message.
     """
-    question, answer, asked_again = (_text(layout, count) for count in (1, 2, 3))
+    question = _text(layout, 1)
+    if not question:  # a template that takes its time to fail is not asked four times
+        return {"generation_prompt": "", "header": "", "end": None}
+    answer, asked_again = _text(layout, 2), _text(layout, 3)
     prompted = _text(layout, 1, add_generation_prompt=True)
     pairs = zip(_between(answer, _ANSWER), _between(asked_again, _ANSWER, _NEXT), strict=False)
     ending = "".join(one for one, _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
     tokens = special_tokens(core)
     ends = [(ending.rindex(name) + len(name), len(name), tokens[name]) for name in tokens if name in ending]
     return {
-        "generation_prompt": prompted[len(question) :] if question and prompted.startswith(question) else "",
+        "generation_prompt": prompted[len(question) :] if prompted.startswith(question) else "",
         "header": _between(answer, _USER, _ANSWER),
         "end": max(ends)[2] if ends else None,
     }

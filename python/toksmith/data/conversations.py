@@ -180,7 +180,10 @@ class _Layouts:
             self.settings["date"] = _date(now)
             layouts = [layout.at(datetime.fromisoformat(_date(now))) for layout in layouts]
         self.settings["templates"] = list(dict.fromkeys(sources))
-        self.borders = [borders.of(layout, core) for layout in layouts]
+        of_sources = {
+            layout.source: borders.of(layout, core) for layout in dict(zip(sources, layouts, strict=True)).values()
+        }
+        self.borders = [of_sources[source] for source in sources]
         self.templates = [layout.exported() for layout in layouts]
         self.special_ids = [*borders.special_tokens(core).values()]
         self._layouts = layouts
