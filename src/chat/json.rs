@@ -5,6 +5,9 @@ use super::text::{Bail, Eval, Text};
 use super::value::Value;
 use crate::encode::{Mark, marks};
 
+/// Bytes of the longest JSON.
+const MAX_JSON: usize = 1 << 24;
+
 /// A value as JSON. It is trusted if all texts in it are, and has the other marks that one of them has.
 pub(super) fn to_json(value: &Value, indent: Option<usize>) -> Eval<Text> {
     let mut writer = Writer { json: String::new(), indent, all: marks::TRUSTED, any: 0 };
@@ -22,6 +25,9 @@ struct Writer {
 
 impl Writer {
     fn value(&mut self, value: &Value, depth: usize) -> Eval<()> {
+        if self.json.len() > MAX_JSON {
+            return Err(Bail);
+        }
         match value {
             Value::None => self.json.push_str("null"),
             Value::Bool(flag) => self.json.push_str(if *flag { "true" } else { "false" }),

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use super::json::to_json;
 use super::text::{Bail, Eval, Text};
 use super::value::{Dict, Value};
-use crate::encode::marks;
 
 /// The methods of Python's dicts: as attributes they come before keys of the same names.
 const DICT_METHODS: [&str; 11] =
@@ -296,9 +295,4 @@ pub(super) fn contains(container: &Value, value: &Value) -> Eval<bool> {
         }
         _ => Err(Bail),
     }
-}
-
-/// A literal of a template.
-pub(super) fn literal(string: &str) -> Value {
-    Value::text(Text::new(string.to_owned(), marks::TRUSTED))
 }

@@ -18,6 +18,7 @@ mod value;
 use std::collections::HashMap;
 use std::ops::Range;
 
+use rustc_hash::FxHashMap;
 use serde::Deserialize;
 use serde_json::{Map, Value as Json};
 
@@ -33,7 +34,7 @@ use crate::encode::{Mark, marks};
 pub(crate) struct Template {
     body: Vec<Statement>,
     /// What `strftime_now` returns for each format in the template.
-    dates: HashMap<String, String>,
+    dates: FxHashMap<String, String>,
     /// Whether there is a block `{% generation %}`.
     pub(crate) has_generation: bool,
 }
@@ -44,8 +45,8 @@ pub(crate) struct Template {
 pub(crate) struct Borders {
     /// What it writes where the assistant is to speak.
     pub(crate) generation_prompt: String,
-    /// What it writes between a message of the user and a text of the assistant.
-    pub(crate) header: String,
+    /// What it writes between a message of the user and a text of the assistant, the last one or another.
+    pub(crate) headers: Vec<String>,
     /// The id of the special token that ends a turn.
     pub(crate) end: Option<u32>,
 }
@@ -135,7 +136,7 @@ fn messages(messages: Vec<Json>, first: usize, trusted: &[String]) -> Eval<Value
 }
 
 fn message(message: Map<String, Json>, role: Option<String>, flag: Mark, own: Mark) -> Eval<Value> {
-    let mut row = Dict::new();
+    let mut row = Dict::default();
     for (name, json) in message {
         let mark = match &*name {
             "name" | "tool_call_id" => flag,

@@ -3,16 +3,16 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use rustc_hash::FxHashMap;
+
 use super::methods;
-use super::syntax::{Expression, Keyword, Operand, Pair, Statement};
+use super::syntax::{Expression, Keyword, Literal, Operand, Pair, Statement};
 use super::text::{Bail, Eval, Text};
 use super::value::Value;
 use crate::encode::marks;
 
-/// Rounds of loops and calls of macros. Templates that take more are left to Jinja, with its limits.
-const MAX_STEPS: u32 = 1 << 20;
-/// Bytes of texts and items of lists that a template may look at, for each byte of its values and beside
-/// them.
+/// What a template may evaluate, names and bytes of texts and items of lists that it looks at, for each byte of its
+/// values and beside them. What takes more is left to Jinja, with its limits.
 const MAX_GROWTH: usize = 64;
 const MAX_SIZE: usize = 1 << 22;
 /// Calls of macros inside of each other, and lists and dicts that it makes with others in them: they use
@@ -42,17 +42,16 @@ pub(super) struct Render<'t> {
     /// Variables of the caller.
     pub(super) globals: HashMap<&'t str, Value>,
     /// What `strftime_now` returns for each format.
-    pub(super) dates: &'t HashMap<String, String>,
+    pub(super) dates: &'t FxHashMap<String, String>,
     /// What is left of the bytes and items that it may look at.
     size: usize,
-    macros: HashMap<&'t str, Rc<Macro<'t>>>,
+    macros: FxHashMap<&'t str, Rc<Macro<'t>>>,
     /// The names that were set, scope by scope.
     names: Vec<(&'t str, Value)>,
     /// Where each scope begins in them, and the first scope that the present call sees beside the outermost.
     scopes: Vec<usize>,
     base: usize,
     out: Text,
-    steps: u32,
     calls: u32,
     nested: u32,
 }
@@ -60,7 +59,7 @@ pub(super) struct Render<'t> {
 impl<'t> Render<'t> {
     pub(super) fn new(
         globals: HashMap<&'t str, Value>,
-        dates: &'t HashMap<String, String>,
+        dates: &'t FxHashMap<String, String>,
         bytes: usize,
     ) -> Self {
         Render {
@@ -68,12 +67,11 @@ impl<'t> Render<'t> {
             dates,
             size: MAX_SIZE + MAX_GROWTH * bytes,
             nested: 0,
-            macros: HashMap::new(),
+            macros: FxHashMap::default(),
             names: Vec::new(),
             scopes: vec![0],
             base: 0,
             out: Text::default(),
-            steps: 0,
             calls: 0,
         }
     }
@@ -97,6 +95,7 @@ impl<'t> Render<'t> {
     }
 
     fn statement(&mut self, statement: &'t Statement) -> Eval<Flow> {
+        self.charge(1)?;
         match statement {
             Statement::Output(shown) => {
                 for expression in shown {
@@ -140,22 +139,17 @@ impl<'t> Render<'t> {
         Ok(())
     }
 
-    /// Counts a container, which may hold others, and no namespace: that could hold it in turn.
-    fn check_nesting<'v>(&mut self, mut items: impl Iterator<Item = &'v Value>) -> Eval<()> {
-        if items.any(|item| {
-            matches!(
-                item,
-                Value::List(_) | Value::Dict(_) | Value::Iterable(_) | Value::Namespace(_) | Value::Loop(..)
-            )
-        }) {
-            self.nested += 1;
+    /// Counts what becomes a part of a value, and refuses what could hold that value in turn, or changes with
+    /// its use.
+    fn check_parts<'v>(&mut self, parts: impl Iterator<Item = &'v Value>) -> Eval<()> {
+        for part in parts {
+            match part {
+                Value::List(_) | Value::Dict(_) => self.nested += 1,
+                Value::Iterable(_) | Value::Namespace(_) | Value::Loop(..) => return Err(Bail),
+                _ => {}
+            }
         }
         if self.nested > MAX_NESTED { Err(Bail) } else { Ok(()) }
-    }
-
-    fn step(&mut self) -> Eval<()> {
-        self.steps += 1;
-        if self.steps < MAX_STEPS { Ok(()) } else { Err(Bail) }
     }
 
     fn branch(
@@ -185,10 +179,10 @@ impl<'t> Render<'t> {
         test: Option<&'t Expression>,
     ) -> Eval<Flow> {
         let mut items = self.value(items)?.items()?;
+        self.charge(2 * items.len())?;
         if let Some(test) = test {
             let mut kept = Vec::new();
             for item in items.iter() {
-                self.step()?;
                 let is_kept = self.scoped(|render| {
                     render.assign(target, item.clone())?;
                     render.value(test)?.is_true()
@@ -200,7 +194,6 @@ impl<'t> Render<'t> {
             items = Rc::new(kept);
         }
         for index in 0..items.len() {
-            self.step()?;
             let flow = self.scoped(|render| {
                 render.assign(target, items[index].clone())?;
                 render.set("loop", Value::Loop(items.clone(), index));
@@ -231,14 +224,14 @@ impl<'t> Render<'t> {
     }
 
     fn assign(&mut self, target: &'t Expression, value: Value) -> Eval<()> {
+        if matches!(value, Value::Iterable(_) | Value::Loop(..)) {
+            return Err(Bail); // which may change with their use
+        }
         match (target, value) {
             (Expression::Name(name), value) => self.set(name, value),
             (Expression::Attribute(name, attribute), value) => {
                 let Value::Namespace(names) = self.name(name) else { return Err(Bail) };
-                if matches!(value, Value::Namespace(_)) {
-                    return Err(Bail);
-                }
-                self.check_nesting(std::iter::once(&value))?;
+                self.check_parts(std::iter::once(&value))?;
                 names.borrow_mut().insert(attribute.clone(), value);
             }
             (Expression::Tuple(targets), Value::List(items)) if targets.len() == items.len() => {
@@ -277,20 +270,22 @@ impl<'t> Render<'t> {
 
     fn value(&mut self, expression: &'t Expression) -> Eval<Value> {
         let value = self.evaluated(expression)?;
-        match &value {
-            Value::Text(text) => self.charge(text.string.len() + 1)?,
-            Value::List(items) | Value::Iterable(items) => self.charge(items.len())?,
-            _ => {}
-        }
+        self.charge(1 + value.size())?;
         Ok(value)
     }
 
     fn evaluated(&mut self, expression: &'t Expression) -> Eval<Value> {
         Ok(match expression {
-            Expression::TemplateData(text) => methods::literal(text),
-            Expression::Const(serde_json::Value::String(text)) => methods::literal(text),
-            Expression::Const(json) => Value::of_json(json.clone(), marks::TRUSTED)?,
-            Expression::Name(name) => self.name(name),
+            Expression::TemplateData(Literal::Text(text)) | Expression::Const(Literal::Text(text)) => {
+                Value::Text(text.clone())
+            }
+            Expression::TemplateData(Literal::Json(json)) | Expression::Const(Literal::Json(json)) => {
+                Value::of_json(json.clone(), marks::TRUSTED)?
+            }
+            Expression::Name(name) => {
+                self.charge(self.names.len())?;
+                self.name(name)
+            }
             Expression::Getattr(value, name) => methods::attribute(&self.value(value)?, name)?,
             Expression::Getitem(value, key) => {
                 let value = self.value(value)?;
@@ -316,7 +311,7 @@ impl<'t> Render<'t> {
             }
             Expression::List(items) | Expression::Tuple(items) => {
                 let items = self.values(items)?;
-                self.check_nesting(items.iter())?;
+                self.check_parts(items.iter())?;
                 Value::list(items)
             }
             Expression::Dict(rows) => self.dict(rows)?,
@@ -378,7 +373,7 @@ impl<'t> Render<'t> {
     }
 
     fn dict(&mut self, rows: &'t [Pair]) -> Eval<Value> {
-        let mut dict = super::value::Dict::new();
+        let mut dict = super::value::Dict::default();
         for Pair::Pair(key, value) in rows {
             let key = self.value(key)?.as_text()?.clone();
             let mut runs = key.runs();
@@ -388,7 +383,7 @@ impl<'t> Render<'t> {
             }
             dict.insert(key.string.clone(), (mark, self.value(value)?));
         }
-        self.check_nesting(dict.values().map(|(_, value)| value))?;
+        self.check_parts(dict.values().map(|(_, value)| value))?;
         Ok(Value::Dict(Rc::new(dict)))
     }
 
@@ -421,7 +416,6 @@ impl<'t> Render<'t> {
         arguments: &'t [Expression],
         named: &'t [Keyword],
     ) -> Eval<Value> {
-        self.step()?;
         match function {
             Expression::Getattr(value, name) if named.is_empty() => {
                 let (value, arguments) = (self.value(value)?, self.values(arguments)?);
@@ -438,15 +432,16 @@ impl<'t> Render<'t> {
         }
     }
 
-    fn call_global(&self, name: &str, arguments: &[Value], named: Vec<(&'t str, Value)>) -> Eval<Value> {
+    fn call_global(&mut self, name: &str, arguments: &[Value], named: Vec<(&'t str, Value)>) -> Eval<Value> {
         match (name, arguments, &named[..]) {
             ("namespace", [], _) => {
+                self.check_parts(named.iter().map(|(_, value)| value))?;
                 let names = named.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
                 Ok(Value::Namespace(Rc::new(std::cell::RefCell::new(names))))
             }
             ("strftime_now", [Value::Text(format)], []) => {
                 let date = self.dates.get(&format.string).ok_or(Bail)?;
-                Ok(methods::literal(date))
+                Ok(Value::text(Text::new(date.clone(), marks::TRUSTED)))
             }
             ("range", [Value::Int(end)], []) => range(0, *end, 1),
             ("range", [Value::Int(start), Value::Int(end)], []) => range(*start, *end, 1),
@@ -488,6 +483,9 @@ impl<'t> Render<'t> {
                 (None, None, None) => Value::Undefined,
                 (Some(_), Some(_), _) => return Err(Bail),
             };
+            if matches!(value, Value::Iterable(_) | Value::Loop(..)) {
+                return Err(Bail);
+            }
             self.set(name, value);
         }
         let flow = if used == named.len() { self.all(body)? } else { return Err(Bail) };
@@ -499,14 +497,14 @@ impl<'t> Render<'t> {
 }
 
 fn range(start: i64, end: i64, step: i64) -> Eval<Value> {
-    let is_short = start.checked_sub(end).is_some_and(|len| len.abs() <= MAX_RANGE);
-    let Ok(every) = usize::try_from(step.checked_abs().unwrap_or(0)) else { return Err(Bail) };
-    if !is_short || every == 0 {
+    let len = i128::from(end) - i128::from(start);
+    let every = usize::try_from(step.unsigned_abs()).unwrap_or(0);
+    if len.abs() > i128::from(MAX_RANGE) || every == 0 {
         return Err(Bail);
     }
     let numbers: Vec<Value> = match step > 0 {
         true => (start..end).step_by(every).map(Value::Int).collect(),
-        false => (end + 1..=start).rev().step_by(every).map(Value::Int).collect(),
+        false => (end..start).rev().step_by(every).map(|number| Value::Int(number + 1)).collect(),
     };
-    Ok(Value::list(numbers))
+    Ok(Value::Iterable(Rc::new(numbers)))
 }

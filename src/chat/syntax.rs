@@ -1,6 +1,12 @@
 //! The syntax tree of a template, as Jinja's parser makes it and Python hands it on.
 
-use serde::Deserialize;
+use std::sync::Arc;
+
+use serde::{Deserialize, Deserializer};
+use serde_json::Value as Json;
+
+use super::text::Text;
+use crate::encode::marks;
 
 /// A statement. The fields are those of Jinja's nodes of the same names.
 #[derive(Debug, Deserialize)]
@@ -20,8 +26,8 @@ pub(super) enum Statement {
 /// An expression.
 #[derive(Debug, Deserialize)]
 pub(super) enum Expression {
-    TemplateData(String),
-    Const(serde_json::Value),
+    TemplateData(Literal),
+    Const(Literal),
     Name(String),
     #[serde(rename = "NSRef")]
     Attribute(String, String),
@@ -62,4 +68,20 @@ pub(super) enum Operand {
 #[derive(Debug, Deserialize)]
 pub(super) enum Pair {
     Pair(Expression, Expression),
+}
+
+/// A literal: a text, which the template speaks itself, or another value.
+#[derive(Debug)]
+pub(super) enum Literal {
+    Text(Arc<Text>),
+    Json(Json),
+}
+
+impl<'de> Deserialize<'de> for Literal {
+    fn deserialize<D: Deserializer<'de>>(json: D) -> Result<Self, D::Error> {
+        Ok(match Json::deserialize(json)? {
+            Json::String(string) => Literal::Text(Arc::new(Text::new(string, marks::TRUSTED))),
+            other => Literal::Json(other),
+        })
+    }
 }

@@ -62,12 +62,14 @@ impl Text {
     pub(super) fn part(&self, part: &str) -> Text {
         let start = part.as_ptr() as usize - self.string.as_ptr() as usize;
         let range = start..start + part.len();
-        let mut text = Text::default();
-        for (run, mark) in self.runs() {
-            let (start, end) = (run.start.max(range.start), run.end.min(range.end));
-            if start < end {
-                text.push(&self.string[start..end], mark);
+        let (mut text, mut start) = (Text::default(), range.start);
+        let first = self.runs.partition_point(|(end, _)| *end <= start);
+        for &(end, mark) in &self.runs[first..] {
+            if start >= range.end {
+                break;
             }
+            text.push(&self.string[start..end.min(range.end)], mark);
+            start = end;
         }
         text
     }

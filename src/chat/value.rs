@@ -1,11 +1,11 @@
 //! The values of templates.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
+use rustc_hash::FxHashMap;
 use serde_json::Value as Json;
 
 use super::text::{Bail, Eval, Text};
@@ -28,7 +28,7 @@ pub(super) enum Value {
     Dict(Rc<Dict>),
     /// Items that are only gone through: a view of a dict, or what a filter yields.
     Iterable(Rc<Vec<Value>>),
-    Namespace(Rc<RefCell<HashMap<String, Value>>>),
+    Namespace(Rc<RefCell<FxHashMap<String, Value>>>),
     /// The items of a loop, and the index of the present one.
     Loop(Rc<Vec<Value>>, usize),
     /// A function, by its name.
@@ -62,6 +62,16 @@ impl Value {
 
     pub(super) fn list(items: Vec<Value>) -> Value {
         Value::List(Rc::new(items))
+    }
+
+    /// Bytes of a text, or how many items there are.
+    pub(super) fn size(&self) -> usize {
+        match self {
+            Value::Text(text) => text.string.len(),
+            Value::List(items) | Value::Iterable(items) => items.len(),
+            Value::Dict(rows) => rows.len(),
+            _ => 0,
+        }
     }
 
     pub(super) fn as_text(&self) -> Eval<&Arc<Text>> {

@@ -1,6 +1,6 @@
 //! Records with conversations, read without Python where that can be done.
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value as Json};
 
 use crate::chat::{Borders, Chat, LaidOut, Surroundings, Template};
@@ -13,11 +13,18 @@ pub struct RecordOptions {
     field: String,
     train_on: TrainOn,
     end_of_turn: bool,
-    /// The template for conversations without tools, and with them; `None` if Python lays them out.
+    /// The template for conversations without tools, and with them, as JSON; `None` if Python lays them out.
+    #[serde(deserialize_with = "known")]
     templates: [Option<Template>; 2],
     /// What these write around turns.
     pub(super) borders: [Borders; 2],
     surroundings: Surroundings,
+}
+
+/// Templates, if they are read: one that is nested deeply, or has half a character, is not.
+fn known<'de, D: Deserializer<'de>>(json: D) -> Result<[Option<Template>; 2], D::Error> {
+    let templates = <[Option<String>; 2]>::deserialize(json)?;
+    Ok(templates.map(|template| serde_json::from_str(&template?).ok()))
 }
 
 /// Whose text is trained on.

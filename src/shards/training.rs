@@ -115,6 +115,7 @@ impl Turns<'_, '_> {
             }
         }
         turns.iter_mut().for_each(|turn| self.leave_out_repeated_name(turn));
+        turns.retain(|turn| !turn.is_empty());
         if self.conversation.needs_own {
             turns.retain(|turn| turn.clone().any(|run| self.has(run, marks::ASSISTANT)));
         }
@@ -124,8 +125,8 @@ impl Turns<'_, '_> {
     /// Whether a run is in the message of another role, as the name of a function is before what that
     /// answers.
     fn is_of_other(&self, run: usize) -> bool {
-        let before = self.template_before(run);
-        !self.conversation.has_generation && self.opens_other(&(before..self.runs()[run].0.start))
+        let is_call = self.has(run, marks::TOOL_CALL) && !self.conversation.has_generation;
+        is_call && self.opens_other(&(self.template_before(run)..self.runs()[run].0.start))
     }
 
     /// Where what the template writes right before a run begins.
@@ -144,10 +145,10 @@ impl Turns<'_, '_> {
             let between = self.runs()[last].0.end..self.runs()[next].0.start;
             self.special_in(&between).next().is_none()
         };
-        let is_repeated = |run: usize| run != last && self.is_own(run) && shown(run) == shown(last);
-        if is_before_other && self.has(last, marks::TOOL_CALL) && turn.clone().any(is_repeated) {
+        let is_repeated = (0..last).any(|run| self.is_own(run) && shown(run) == shown(last));
+        if is_before_other && is_repeated && self.has(last, marks::TOOL_CALL) {
             turn.end =
-                turn.clone().rev().skip(1).find(|&run| self.is_own(run)).map_or(turn.end, |run| run + 1);
+                turn.clone().rev().skip(1).find(|&run| self.is_own(run)).map_or(turn.start, |run| run + 1);
         }
     }
 
@@ -177,13 +178,13 @@ impl Turns<'_, '_> {
     /// that begins the generation prompt, but neither with the prompt nor with what is before an answer.
     fn opens_other(&self, range: &Range<usize>) -> bool {
         let text = |range: &Range<usize>| &self.conversation.marked.text[range.clone()];
-        let Borders { generation_prompt, header, .. } = self.conversation.borders;
+        let Borders { generation_prompt, headers, .. } = self.conversation.borders;
         let mut special = self.special_in(range).map(|(special, _)| text(special));
         let Some(opening) = special.find(|special| generation_prompt.starts_with(special)) else {
             return false;
         };
-        let own = header.rfind(opening).map(|at| &header[at..]);
-        !text(range).contains(generation_prompt.as_str()) && !own.is_some_and(|own| text(range).contains(own))
+        let mut own = headers.iter().filter_map(|header| Some(&header[header.rfind(opening)?..]));
+        !text(range).contains(generation_prompt.as_str()) && !own.any(|own| text(range).contains(own))
     }
 
     /// The special tokens in a range of bytes.
@@ -232,20 +233,23 @@ impl Turns<'_, '_> {
     /// Where a turn begins: see [`Training::ranges`].
     fn start(&self, first: usize) -> usize {
         let end = self.runs()[first].0.start;
-        let Borders { generation_prompt, header, .. } = self.conversation.borders;
+        let Borders { generation_prompt, headers, .. } = self.conversation.borders;
         if self.conversation.has_generation {
             return end;
         }
         let start = self.template_before(first);
         let text = &self.conversation.marked.text[start..end];
-        let prompt = Some(generation_prompt.as_str()).filter(|prompt| !prompt.is_empty());
-        if let Some((at, prompt)) = prompt.and_then(|prompt| Some((text.rfind(prompt)?, prompt))) {
-            return start + at + prompt.len();
+        let openings =
+            std::iter::once(generation_prompt).chain(headers).filter(|opening| !opening.is_empty());
+        if let Some(at) =
+            openings.filter_map(|opening| Some(text.rfind(opening.as_str())? + opening.len())).max()
+        {
+            return start + at;
         }
-        if !header.is_empty() && text.starts_with(header.as_str()) {
-            return start + header.len();
-        }
-        let common = text.bytes().zip(header.bytes()).take_while(|(one, other)| one == other).count();
+        let common = |header: &String| {
+            text.bytes().zip(header.bytes()).take_while(|(one, other)| one == other).count()
+        };
+        let common = headers.iter().map(common).max().filter(|_| generation_prompt.is_empty()).unwrap_or(0);
         let last = self.special_in(&(start..start + common)).last();
         last.map_or(end, |(special, _)| special.end)
     }

@@ -10,11 +10,12 @@ from .. import _core
 from .conversation import Layout
 
 _USER, _ANSWER, _NEXT = "WHAT-THE-USER-SAYS", "WHAT-THE-ASSISTANT-SAYS", "WHAT-THE-USER-SAYS-NEXT"
-_TAG = re.compile(r"</?[\w:]+>")
+_CLOSING = re.compile(r"</[\w:]+>")
 _ROWS = [
     {"role": "user", "content": _USER},
     {"role": "assistant", "content": _ANSWER},
     {"role": "user", "content": _NEXT},
+    {"role": "assistant", "content": _ANSWER},
 ]
 
 
@@ -26,7 +27,7 @@ def of(layout: Layout, core: _core.Tokenizer) -> dict[str, Any]:
     """
     question = _text(layout, 1)
     if not question:  # a template that takes its time to fail is not asked four times
-        return {"generation_prompt": "", "header": "", "end": None}
+        return {"generation_prompt": "", "headers": [], "end": None}
     answer, asked_again = _text(layout, 2), _text(layout, 3)
     prompted = _text(layout, 1, add_generation_prompt=True)
     pairs = zip(_between(answer, _ANSWER), _between(asked_again, _ANSWER, _NEXT), strict=False)
@@ -35,7 +36,7 @@ def of(layout: Layout, core: _core.Tokenizer) -> dict[str, Any]:
     ends = [(ending.rindex(name) + len(name), len(name), tokens[name]) for name in tokens if name in ending]
     return {
         "generation_prompt": prompted[len(question) :] if prompted.startswith(question) else "",
-        "header": _between(answer, _USER, _ANSWER),
+        "headers": sorted({_between(text, _USER, _ANSWER) for text in (answer, _text(layout, 4))} - {""}),
         "end": max(ends)[2] if ends else None,
     }
 
@@ -43,11 +44,14 @@ def of(layout: Layout, core: _core.Tokenizer) -> dict[str, Any]:
 def special_tokens(core: _core.Tokenizer) -> dict[str, int]:
     """Return the special tokens that may begin or end a turn.
 
-    Tags such as `</tool_call>` are none of them, unless they have a role, as `</s>` may: Hugging Face's files add
-    them, and a tokenizer may not tell them from special tokens.
+    Tags such as `<think>` and `</think>` are none of them, unless they have a role, as `</s>` may: Hugging Face's
+    files add them, and a tokenizer may not tell them from special tokens.
     """
-    named = {str(value) for value in core.chat()[0].values()}
-    return {name: id for name, id in core.special_tokens().items() if name in named or not _TAG.fullmatch(name)}
+    known = core.special_tokens()
+    named = {"<s>", "</s>", *map(str, core.chat()[0].values())}
+    closing = {name for name in known if _CLOSING.fullmatch(name)}
+    tags = closing | {name.replace("/", "", 1) for name in closing}
+    return {name: id for name, id in known.items() if name in named or name not in tags}
 
 
 def _text(layout: Layout, count: int, **options: Any) -> str:

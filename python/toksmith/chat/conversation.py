@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import json
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
@@ -104,16 +105,17 @@ class Layout:
         """The template, compiled."""
         return _run(lambda: sandbox.compiled(self.source))
 
-    def exported(self) -> dict[str, Any] | None:
-        """Return the template for the core (`Template` in Rust); None if it has a part that is not known there."""
+    def exported(self) -> str | None:
+        """Return the template for the core (`Template` in Rust), as JSON; None if a part is not known there."""
         body, date = syntax.tree(self.source), self._values.get("strftime_now", sandbox.date)
         if body is None:
             return None
-        return {
+        template = {
             "body": body,
             "dates": {format: str.__str__(date(format)) for format in syntax.formats_of_dates(self.source)},
             "has_generation": self.template.has_generation,
         }
+        return json.dumps(template)
 
     def at(self, now: datetime) -> Layout:
         """Return the same layout, whose template writes this date."""

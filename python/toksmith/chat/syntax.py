@@ -53,7 +53,7 @@ def tree(source: str) -> list[Any] | None:
     """Return the tree of a template; None if it has a part that the core does not know."""
     try:
         return [_exported(node) for node in sandbox.environment().parse(source).body]
-    except _UnknownNode:
+    except (_UnknownNode, RecursionError):
         return None
 
 

@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from datetime import datetime
+from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 from .._internal import arguments
@@ -106,7 +107,12 @@ class Conversations:
             ValueError: The record has neither messages nor a prompt with a completion, or the template refuses it.
             TypeError: A message is no object.
         """
-        record = _parsed(line)
+        try:
+            return self._record(_parsed(line))
+        except RecursionError:
+            raise ValueError("the record is nested too deeply") from None
+
+    def _record(self, record: JsonObject) -> Record:
         if self._field in record:
             return self._conversation(_listed(self._field, record[self._field]), None, record)
         prompt, completion = record.get("prompt"), record.get("completion")
@@ -124,6 +130,8 @@ class Conversations:
         tools, documents, variables = map(record.get, _EXTRAS)
         if isinstance(tools, str):  # in tables
             tools = json.loads(tools)
+        if not isinstance(variables, (dict, NoneType)):
+            raise ValueError("chat_template_kwargs is no object")
         layout = self._layouts.of(tools is not None)
         first = _first_trained(self._train_on, messages, prompt)
         made = layout.conversation(messages, first=first, tools=tools, documents=documents, variables=variables)
@@ -163,9 +171,9 @@ class _Layouts:
             "trusted": [trusted] if isinstance(trusted, str) else sorted(trusted),
             "date": None,
         }
-        self.templates: list[JsonObject | None] = [None, None]
+        self.templates: list[str | None] = [None, None]
         self._layouts: list[Layout] = []
-        self.borders: list[JsonObject] = [{"generation_prompt": "", "header": "", "end": None}] * 2
+        self.borders: list[JsonObject] = [{"generation_prompt": "", "headers": [], "end": None}] * 2
         if template is None and not core.chat()[1]:
             return
         from ..chat import borders
