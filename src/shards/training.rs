@@ -145,7 +145,7 @@ impl Turns<'_, '_> {
             let between = self.runs()[last].0.end..self.runs()[next].0.start;
             self.special_in(&between).next().is_none()
         };
-        let is_repeated = (0..last).any(|run| self.is_own(run) && shown(run) == shown(last));
+        let is_repeated = (0..last).any(|run| self.is_own(run) && shown(run).contains(shown(last)));
         if is_before_other && is_repeated && self.has(last, marks::TOOL_CALL) {
             turn.end =
                 turn.clone().rev().skip(1).find(|&run| self.is_own(run)).map_or(turn.start, |run| run + 1);
@@ -239,11 +239,9 @@ impl Turns<'_, '_> {
         }
         let start = self.template_before(first);
         let text = &self.conversation.marked.text[start..end];
-        let openings =
-            std::iter::once(generation_prompt).chain(headers).filter(|opening| !opening.is_empty());
-        if let Some(at) =
-            openings.filter_map(|opening| Some(text.rfind(opening.as_str())? + opening.len())).max()
-        {
+        let behind = |opening: &String| Some(text.rfind(opening.as_str())? + opening.len());
+        let prompted = Some(generation_prompt).filter(|prompt| !prompt.is_empty()).and_then(behind);
+        if let Some(at) = prompted.or_else(|| headers.iter().filter_map(behind).max()) {
             return start + at;
         }
         let common = |header: &String| {

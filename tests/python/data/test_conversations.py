@@ -1,3 +1,4 @@
+# ruff: noqa: E501 (templates and what they make take one line each)
 """`tokenize(messages=True)`: ids and masks beside a renderer that knows the templates."""
 
 from __future__ import annotations
@@ -5,6 +6,7 @@ from __future__ import annotations
 import itertools
 import json
 import random
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -477,3 +479,98 @@ def test_the_example_trains(tokenizer: Tokenizer, tmp_path: Path) -> None:
     tokenizer.save_huggingface(tmp_path / "model", verify=False)
     (tmp_path / "model/chat_template.jinja").write_text(CHATML, "utf-8")
     assert example("finetune").main(str(source), str(tmp_path / "model"), steps=40) < 0.5
+
+
+USER, TOOL = {"role": "user", "content": "U"}, {"role": "tool", "content": "R"}
+IM = "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}"
+IM_END = "<|im_end|>\n{% endfor %}"
+CALLS = "{% for c in m.tool_calls or [] %}<tool_call>{{ c.function.name }} {{ c.function.arguments | tojson }}</tool_call>{% endfor %}"
+
+
+def says(text: str) -> dict[str, Any]:
+    return {"role": "assistant", "content": text}
+
+
+def calls(*arguments: dict[str, Any]) -> dict[str, Any]:
+    rows = [{"function": {"name": "fg"[at], "arguments": row}} for at, row in enumerate(arguments)]
+    return {"role": "assistant", "tool_calls": rows}
+
+
+TURNS = {
+    "a call in tags": (
+        IM + CALLS + IM_END + "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}",
+        [USER, calls({}), says("A")],
+        "<|im_start|>user\nU<|im_end|>\n<|im_start|>assistant\n[[<tool_call>f {}</tool_call><|im_end|>]]\n<|im_start|>assistant\n[[A<|im_end|>]]\n",
+    ),
+    "a header that changes at the end": (
+        "{% for m in messages %}<|im_start|>{{ m.role }}\n{% if m.role == 'assistant' and loop.last %}<think>\n\n</think>\n\n{% endif %}"
+        "{{ m.content }}" + IM_END + "{% if add_generation_prompt %}<|im_start|>assistant\n<think>\n{% endif %}",
+        [USER, says("A"), USER, says("B")],
+        "<|im_start|>user\nU<|im_end|>\n<|im_start|>assistant\n[[A<|im_end|>]]\n<|im_start|>user\nU<|im_end|>\n<|im_start|>assistant\n"
+        "<think>\n[[\n</think>\n\nB<|im_end|>]]\n",
+    ),
+    "no generation prompt, and a user who says nothing": (
+        IM + IM_END,
+        [{"role": "user", "content": ""}, says("A"), says(""), {"role": "user", "content": ""}, says("B")],
+        "<|im_start|>user\n<|im_end|>\n<|im_start|>assistant\n[[A<|im_end|>]]\n<|im_start|>assistant\n<|im_end|>\n<|im_start|>user\n<|im_end|>\n"
+        "<|im_start|>assistant\n[[B<|im_end|>]]\n",
+    ),
+    "two tokens at the end": (
+        "{% for m in messages %}<|B|>{{ m.role }}<|R|>{{ m.content }}<|/R|><|E|>{% endfor %}",
+        [USER, says("A")],
+        "<|B|>user<|R|>U<|/R|><|E|><|B|>assistant<|R|>[[A<|/R|><|E|>]]",
+    ),
+    "the next role at the end": (
+        "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}{% for c in m.tool_calls or [] %}<tool_call>{{ c.function.name }}"
+        "{% for k, v in c.function.arguments.items() %}<k>{{ k }}</k>{{ v }}{% endfor %}</tool_call>{% endfor %}{% endfor %}",
+        [USER, calls({"days": 2}), USER],
+        "<|user|>U<|assistant|>[[<tool_call>f<k>days</k>2</tool_call><|user|>]]U",
+    ),
+    "a name before what the tool answers": (
+        "{% set ns = namespace(n='') %}{% for m in messages %}{% if m.tool_calls %}{% set ns.n = m.tool_calls[0].function.name %}"
+        "<|start|>assistant to={{ ns.n }}<|message|>{{ m.tool_calls[0].function.arguments | tojson }}<|call|>{% elif m.role == 'tool' %}"
+        "<|start|>{{ ns.n }}<|message|>{{ m.content }}<|end|>{% else %}<|start|>{{ m.role }}<|message|>{{ m.content }}<|end|>{% endif %}"
+        "{% endfor %}{% if add_generation_prompt %}<|start|>assistant{% endif %}",
+        [USER, calls({"c": "P"}), TOOL, says("A")],
+        '<|start|>user<|message|>U<|end|><|start|>assistant[[ to=f<|message|>{"c": "P"}<|call|>]]<|start|>f<|message|>R<|end|>'
+        "<|start|>assistant[[<|message|>A<|end|>]]",
+    ),
+    "names inside of the turn of a model": (
+        "{% for m in messages if m.role != 'tool' %}<|turn>{{ m.role }}\n{{ m.content }}{% for c in m.tool_calls or [] %}<|call>{{ c.function.name }}"
+        "{{ c.function.arguments | tojson }}<call|>{% endfor %}{% if m.tool_calls %}{% for n in messages if n.role == 'tool' %}<|response>"
+        "{{ m.tool_calls[loop.index0].function.name }}:{{ n.content }}<response|>{% endfor %}{% else %}<turn|>\n{% endif %}{% endfor %}"
+        "{% if add_generation_prompt %}<|turn>assistant\n{% endif %}",
+        [USER, calls({"c": "P"}, {"c": "Q"}), TOOL, TOOL, says("A")],
+        '<|turn>user\nU<turn|>\n<|turn>assistant\n[[<|call>f{"c": "P"}<call|><|call>g{"c": "Q"}<call|>]]<|response>f:R<response|>'
+        "<|response>g:R<response|><|turn>assistant\n[[A<turn|>]]\n",
+    ),
+    "a call that begins with a token": (
+        "{% for m in messages %}{% if m.role == 'user' %}[INST]{{ m.content }}[/INST]{% elif m.tool_calls %}[CALLS]{{ m.tool_calls | tojson }}</s>"
+        "{% else %}{{ m.content }}</s>{% endif %}{% endfor %}",
+        [USER, calls({}), USER, says("A")],
+        '[INST]U[/INST][[[CALLS][{"function": {"name": "f", "arguments": {}}}]</s>]][INST]U[/INST][[A</s>]]',
+    ),
+    "an end that looks like a tag": (
+        "{% for m in messages %}<start_of_turn>{{ m.role }}\n{{ m.content }}<end_of_turn>\n{% endfor %}",
+        [USER, says("A")],
+        "<start_of_turn>user\nU<end_of_turn>\n<start_of_turn>assistant\n[[A<end_of_turn>]]\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", TURNS)
+def test_turns_of_published_kinds(case: str, tmp_path: Path) -> None:
+    """Where turns begin and end, between [[ and ]], in templates like published ones."""
+    template, messages, expected = TURNS[case]
+    names = dict.fromkeys(re.findall(r"<[|/]?[\w/]+\|?>|\[/?[A-Z]+\]", expected.replace("[[", "").replace("]]", "")))
+    texts = ["user assistant tool U A B R f g days c P Q 2"] * 3
+    tokenizer = toksmith.train(iter(texts), 256 + len(names) + 3, special_tokens=[*names])
+    toksmith.tokenize(
+        iter([{"messages": messages}]), tokenizer, tmp_path / "out", messages=True, chat={"chat_template": template}
+    )
+    [(ids, mask)] = written(toksmith.data.open(tmp_path / "out"))
+    shown = ""
+    for is_trained, run in itertools.groupby(zip(ids, mask, strict=True), lambda pair: pair[1]):
+        text = tokenizer.decode([id for id, _ in run])
+        shown += f"[[{text}]]" if is_trained else text
+    assert shown == expected
