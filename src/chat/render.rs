@@ -341,16 +341,7 @@ impl<'t> Render<'t> {
                 let texts = self.values(parts)?.iter().map(Value::shown).collect::<Eval<Vec<_>>>()?;
                 Value::text(Text::joined(texts.iter().map(|text| &**text), &Text::default())?)
             }
-            Expression::Add(one, other) => match (self.value(one)?, self.value(other)?) {
-                (Value::Text(one), Value::Text(other)) => {
-                    Value::text(Text::joined([&*one, &*other], &Text::default())?)
-                }
-                (Value::List(one), Value::List(other)) => {
-                    self.charge(one.len() + other.len())?;
-                    Value::list([&one[..], &other[..]].concat())
-                }
-                (one, other) => Value::Int(one.as_int()?.checked_add(other.as_int()?).ok_or(Bail)?),
-            },
+            Expression::Add(one, other) => self.sum(one, other)?,
             Expression::Sub(one, other) => {
                 let (one, other) = (self.value(one)?.as_int()?, self.value(other)?.as_int()?);
                 Value::Int(one.checked_sub(other).ok_or(Bail)?)
@@ -362,6 +353,36 @@ impl<'t> Render<'t> {
             Expression::Neg(value) => Value::Int(self.value(value)?.as_int()?.checked_neg().ok_or(Bail)?),
             _ => return Err(Bail),
         })
+    }
+
+    /// A sum. Texts are copied once, however many there are.
+    fn sum(&mut self, one: &'t Expression, other: &'t Expression) -> Eval<Value> {
+        let (mut first, mut others) = (one, vec![other]);
+        while let Expression::Add(one, other) = first {
+            others.push(other);
+            first = one;
+        }
+        let mut sum = self.value(first)?;
+        let mut texts = Vec::new();
+        while let Some(other) = others.pop() {
+            match (sum, self.value(other)?) {
+                (Value::Text(one), Value::Text(other)) => {
+                    texts.push(one);
+                    sum = Value::Text(other);
+                }
+                _ if !texts.is_empty() => return Err(Bail),
+                (Value::List(one), Value::List(other)) => {
+                    self.charge(one.len() + other.len())?;
+                    sum = Value::list([&one[..], &other[..]].concat());
+                }
+                (one, other) => sum = Value::Int(one.as_int()?.checked_add(other.as_int()?).ok_or(Bail)?),
+            }
+        }
+        if let Value::Text(last) = sum {
+            texts.push(last);
+            return Ok(Value::text(Text::joined(texts.iter().map(|text| &**text), &Text::default())?));
+        }
+        Ok(sum)
     }
 
     fn values(&mut self, expressions: &'t [Expression]) -> Eval<Vec<Value>> {

@@ -135,12 +135,10 @@ impl Shard {
     /// Writes ids and the ends of their documents after what the shard holds at `at`.
     pub(super) fn write(&self, at: Filling, bytes: &[u8], ends: &[u8]) -> Result<()> {
         let Some(mask) = &self.mask else { return self.write_ids(at, bytes, ends) };
-        let (mut ids, mut flags) = (room::for_items(bytes.len())?, room::for_items(bytes.len())?);
-        for entry in bytes.chunks_exact(self.stride() as usize) {
-            let (id, flag) = entry.split_at(self.width as usize);
-            ids.extend_from_slice(id);
-            flags.extend_from_slice(flag);
-        }
+        let (ids, flags) = match self.width {
+            2 => divided::<2>(bytes)?,
+            _ => divided::<4>(bytes)?,
+        };
         mask.write(&flags, at.ids)?;
         self.write_ids(at, &ids, ends)
     }
@@ -187,6 +185,17 @@ impl Shard {
     pub(super) fn sync(&self) -> Result<()> {
         self.files().try_for_each(ShardFile::sync)
     }
+}
+
+/// Divides ids of `WIDTH` bytes, each with a byte of its mask behind it.
+fn divided<const WIDTH: usize>(bytes: &[u8]) -> Result<(Vec<u8>, Vec<u8>)> {
+    let count = bytes.len() / (WIDTH + 1);
+    let (mut ids, mut flags) = (room::for_items(WIDTH * count)?, room::for_items(count)?);
+    for entry in bytes.chunks_exact(WIDTH + 1) {
+        ids.extend_from_slice(&entry[..WIDTH]);
+        flags.push(entry[WIDTH]);
+    }
+    Ok((ids, flags))
 }
 
 /// Bytes before the numbers of the index.

@@ -239,7 +239,10 @@ impl Turns<'_, '_> {
         }
         let start = self.template_before(first);
         let text = &self.conversation.marked.text[start..end];
-        let behind = |opening: &String| Some(text.rfind(opening.as_str())? + opening.len());
+        let behind = |opening: &String| match text.ends_with(opening.as_str()) {
+            true => Some(text.len()), // nearly always, and without a search
+            false => Some(text.rfind(opening.as_str())? + opening.len()),
+        };
         let prompted = Some(generation_prompt).filter(|prompt| !prompt.is_empty()).and_then(behind);
         if let Some(at) = prompted.or_else(|| headers.iter().filter_map(behind).max()) {
             return start + at;

@@ -73,18 +73,16 @@ impl<'t> MarkedText<'t> {
         Ok(MarkedText { text, runs })
     }
 
-    /// The text in parts, each with whether its marks have one of these bits.
-    fn parts(&self, bits: Mark) -> Vec<(&[u8], bool)> {
-        let has = |(_, mark): &(_, Mark)| mark & bits != 0;
-        let parts = self.runs.chunk_by(|one, other| has(one) == has(other));
-        parts
-            .map(|runs| (&self.text.as_bytes()[runs[0].0.start..runs[runs.len() - 1].0.end], has(&runs[0])))
-            .collect()
-    }
-
     /// The ranges whose marks have one of these bits.
-    pub fn ranges(&self, bits: Mark) -> impl Iterator<Item = Range<usize>> + '_ {
-        self.runs.iter().filter(move |(_, mark)| mark & bits != 0).map(|(range, _)| range.clone())
+    pub fn ranges(&self, bits: Mark) -> Vec<Range<usize>> {
+        let mut ranges: Vec<Range<usize>> = Vec::new();
+        for (range, _) in self.runs.iter().filter(|(_, mark)| mark & bits != 0) {
+            match ranges.last_mut() {
+                Some(last) if last.end == range.start => last.end = range.end,
+                _ => ranges.push(range.clone()),
+            }
+        }
+        ranges
     }
 }
 
@@ -99,21 +97,19 @@ impl Encoder {
         sink: &mut dyn Sink,
         control: &Control,
     ) -> Result<()> {
-        let parts = marked.parts(marks::TRUSTED);
-        if marked.ranges(marks::UNKNOWN).next().is_some() {
-            let others = marked.parts(marks::TRUSTED | marks::UNKNOWN);
-            let ids = |parts: &[_]| {
-                let mut ids = Vec::new();
-                self.encode_parts(parts, &mut ids, control).map(|()| ids)
-            };
-            if ids(&parts)? != ids(&others)? {
-                let reason = "the chat template rewrites text that has special tokens in it, so that nobody can tell \
-                              whether the template or a message wrote them: encode the result of apply_chat_template \
-                              if you trust all messages";
-                return Err(Error::Invalid(reason.to_owned()));
-            }
+        let (text, trusted) = (marked.text.as_bytes(), marked.ranges(marks::TRUSTED));
+        let ids = |bits| {
+            let mut ids = Vec::new();
+            self.encode_trusting(text, &marked.ranges(bits), &mut ids, control).map(|()| ids)
+        };
+        let is_lost = marked.runs.iter().any(|(_, mark)| mark & marks::UNKNOWN != 0);
+        if is_lost && ids(marks::TRUSTED)? != ids(marks::TRUSTED | marks::UNKNOWN)? {
+            let reason = "the chat template rewrites text that has special tokens in it, so that nobody can tell \
+                          whether the template or a message wrote them: encode the result of apply_chat_template \
+                          if you trust all messages";
+            return Err(Error::Invalid(reason.to_owned()));
         }
-        self.encode_parts(&parts, sink, control)
+        self.encode_trusting(text, &trusted, sink, control)
     }
 }
 

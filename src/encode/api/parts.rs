@@ -22,15 +22,25 @@ impl Encoder {
     ) -> Result<()> {
         let mut text = room::for_items(parts.iter().map(|(part, _)| part.len()).sum())?;
         parts.iter().for_each(|(part, _)| text.extend_from_slice(part));
-        let trusted = trusted_ranges(parts)?;
+        self.encode_trusting(&text, &trusted_ranges(parts)?, sink, control)
+    }
+
+    /// Encodes a text, with special tokens only inside of one of these ranges.
+    pub(super) fn encode_trusting(
+        &self,
+        text: &[u8],
+        trusted: &[Range<usize>],
+        sink: &mut dyn Sink,
+        control: &Control,
+    ) -> Result<()> {
         if self.pipeline.is_some() {
             let mut specials = self.active(SpecialTokens::from(!trusted.is_empty()));
-            specials.trust = match &trusted[..] {
+            specials.trust = match trusted {
                 [] => Trust::None,
                 [all] if *all == (0..text.len()) => Trust::All,
                 ranges => Trust::Inside(ranges),
             };
-            return self.answer(Request::alone(&text, specials, true), sink, control);
+            return self.answer(Request::alone(text, specials, true), sink, control);
         }
         let mut specials = Vec::new();
         for range in trusted {
@@ -43,11 +53,11 @@ impl Encoder {
         self.pool.with(self.isa, 0, |scratch| {
             let mut at = 0;
             for special in specials {
-                self.encode_text(scratch, &text, at..special.range.start, sink, control)?;
+                self.encode_text(scratch, text, at..special.range.start, sink, control)?;
                 at = special.range.end;
                 sink.token(special.range, self.vocab.special_ids()[special.index])?;
             }
-            self.encode_text(scratch, &text, at..text.len(), sink, control)
+            self.encode_text(scratch, text, at..text.len(), sink, control)
         })
     }
 }

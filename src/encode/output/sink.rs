@@ -93,11 +93,15 @@ impl Sink for Spans {
     }
 
     fn ids(&mut self, vocab: &Vocab, ids: &[u32]) -> Result<()> {
-        for &id in ids {
-            let len = vocab.tokens().get(id).map_or(0, <[u8]>::len);
-            self.token(self.at..self.at + len, id)?;
-            self.at += len;
-        }
+        room::extend(&mut self.ids, ids)?;
+        room::reserve(&mut self.spans, ids.len())?;
+        let mut at = self.at;
+        self.spans.extend(ids.iter().map(|&id| {
+            let start = at;
+            at += vocab.tokens().get(id).map_or(0, <[u8]>::len);
+            start..at
+        }));
+        self.at = at;
         Ok(())
     }
 
