@@ -11,8 +11,8 @@ use super::text::{Bail, Eval, Text};
 use super::value::Value;
 use crate::encode::marks;
 
-/// What a template may evaluate, names and bytes of texts and items of lists that it looks at, for each byte of its
-/// values and beside them. What takes more is left to Jinja, with its limits.
+/// What a template may evaluate, names and bytes of texts and items of lists that it looks at, for each byte
+/// of its values and beside them. What takes more is left to Jinja, with its limits.
 const MAX_GROWTH: usize = 64;
 const MAX_SIZE: usize = 1 << 22;
 /// Calls of macros inside of each other, and lists and dicts that it makes with others in them: they use
