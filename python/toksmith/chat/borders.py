@@ -33,7 +33,9 @@ def of(layout: Layout, core: _core.Tokenizer) -> dict[str, Any]:
     pairs = zip(_between(answer, _ANSWER), _between(asked_again, _ANSWER, _NEXT), strict=False)
     ending = "".join(one for one, _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
     tokens = special_tokens(core)
-    ends = [(ending.rindex(name) + len(name), len(name), tokens[name]) for name in tokens if name in ending]
+    # A template that always begins an answer, as Cohere's, writes the opening token behind each one.
+    names = [name for name in tokens if name in ending and "start" not in name.lower()]
+    ends = [(ending.rindex(name) + len(name), len(name), tokens[name]) for name in names]
     return {
         "generation_prompt": prompted[len(question) :] if prompted.startswith(question) else "",
         "headers": sorted({_between(text, _USER, _ANSWER) for text in (answer, _text(layout, 4))} - {""}),

@@ -170,6 +170,7 @@ class _Layouts:
             "variables": _json_values(chat),
             "trusted": [trusted] if isinstance(trusted, str) else sorted(trusted),
             "date": None,
+            "ends": [],
         }
         self.templates: list[str | None] = [None, None]
         self._layouts: list[Layout] = []
@@ -193,7 +194,10 @@ class _Layouts:
         }
         self.borders = [of_sources[source] for source in sources]
         self.templates = [layout.exported() for layout in layouts]
-        self.special_ids = [*borders.special_tokens(core).values()]
+        names = {id: name for name, id in borders.special_tokens(core).items()}
+        self.special_ids = [*names]
+        ends = {of["end"] for of in self.borders} - {None}
+        self.settings["ends"] = sorted(names[id] for id in ends)
         self._layouts = layouts
 
     def of(self, has_tools: bool) -> Layout:

@@ -154,6 +154,8 @@ def test_masks(options: dict[str, Any], trained: set[str], tokenizer: Tokenizer,
     expected = [encoded(tokenizer, chatml(chat), trained) for chat in chats]
     assert written(toksmith.data.open(tmp_path / "out")) == expected
     assert manifest["options"]["messages"]["templates"] == [CHATML]
+    assert manifest["options"]["messages"]["ends"] == ["<|im_end|>"]
+    assert manifest["totals"]["trained_tokens"] == sum(sum(mask) for _, mask in expected)
     assert manifest["totals"]["text_bytes"] == sum(
         len("".join(part for turn in chatml(chat) for part, _ in turn).encode()) for chat in chats
     )
@@ -519,6 +521,12 @@ TURNS = {
         "{% for m in messages %}<|B|>{{ m.role }}<|R|>{{ m.content }}<|/R|><|E|>{% endfor %}",
         [USER, says("A")],
         "<|B|>user<|R|>U<|/R|><|E|><|B|>assistant<|R|>[[A<|/R|><|E|>]]",
+    ),
+    "an answer that always begins": (
+        "{% for m in messages %}<|START|><|{{ m.role }}|>{{ m.content }}<|END|>{% endfor %}<|START|><|assistant|>",
+        [USER, says("A"), USER, says("B")],
+        "<|START|><|user|>U<|END|><|START|><|assistant|>[[A<|END|>]]<|START|><|user|>U<|END|><|START|><|assistant|>[[B<|END|>]]"
+        "<|START|><|assistant|>",
     ),
     "the next role at the end": (
         "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}{% for c in m.tool_calls or [] %}<tool_call>{{ c.function.name }}"
