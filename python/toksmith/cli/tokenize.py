@@ -152,16 +152,14 @@ def summary(manifest: manifests.JsonObject, name: str, seconds: float) -> str:
     """
     totals = manifest["totals"]
     shards = sum(len(split["shards"]) for split in manifest["splits"].values())
-    each = f" ({totals['text_bytes'] / totals['tokens']:.2f} bytes each)" if totals["tokens"] else ""
-    special = totals.get("special_tokens")
     trained = totals.get("trained_tokens")
-    share = (
-        f", {trained / totals['tokens']:.1%} of them trained on" if trained is not None and totals["tokens"] else ""
-    )
+    share = "" if trained is None or not totals["tokens"] else f", {trained / totals['tokens']:.1%} trained on"
+    each = f" ({totals['text_bytes'] / totals['tokens']:.2f} bytes each{share})" if totals["tokens"] else ""
+    special = totals.get("special_tokens")
     of_text = f", {counted(special, 'special token')} in the text" if special else ""
     left_out = f", {totals['skipped']:,} left out" if totals["skipped"] else ""
     return (
         f"{name}: {counted(totals['documents'], 'document')}{left_out}, "
         f"{totals['text_bytes'] / 1e6:,.1f} MB of text, "
-        f"{counted(totals['tokens'], 'token')}{each}{share}{of_text} in {counted(shards, 'shard')}, {seconds:.1f} s"
+        f"{counted(totals['tokens'], 'token')}{each}{of_text} in {counted(shards, 'shard')}, {seconds:.1f} s"
     )
