@@ -25,6 +25,7 @@ NAVIGATION = {
         "docs/first",
         "docs/serving",
         "docs/data",
+        "docs/finetuning",
         "docs/engines",
         "examples/tokenizer_from_scratch",
         "examples/which_tokenizer",

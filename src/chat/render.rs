@@ -484,7 +484,7 @@ impl<'t> Render<'t> {
         if arguments.len() > parameters.len() || self.calls > MAX_CALLS {
             return Err(Bail);
         }
-        let (base, given) = (self.base, arguments.len());
+        let base = self.base;
         let before = std::mem::take(&mut self.out);
         self.scopes.push(self.names.len());
         self.base = self.scopes.len() - 1;
@@ -513,7 +513,7 @@ impl<'t> Render<'t> {
         self.names.truncate(self.scopes.pop().unwrap_or(0));
         (self.base, self.calls) = (base, self.calls - 1);
         let text = std::mem::replace(&mut self.out, before);
-        if flow == Flow::Next && given <= parameters.len() { Ok(Value::text(text)) } else { Err(Bail) }
+        if flow == Flow::Next { Ok(Value::text(text)) } else { Err(Bail) }
     }
 }
 
