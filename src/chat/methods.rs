@@ -56,8 +56,9 @@ pub(super) fn item(value: &Value, key: &Value) -> Eval<Value> {
         (Value::Text(text), Value::Int(index)) => {
             let count = if *index < 0 { text.string.chars().count() as i64 } else { 0 };
             let Ok(at) = usize::try_from(index + count) else { return Ok(Value::Undefined) };
-            let found = text.string.char_indices().nth(at);
-            let part = found.map(|(at, character)| text.part(&text.string[at..at + character.len_utf8()]));
+            let character = text.string.char_indices().nth(at);
+            let part =
+                character.map(|(at, character)| text.part(&text.string[at..at + character.len_utf8()]));
             Ok(part.map_or(Value::Undefined, Value::text))
         }
         _ => Err(Bail),
@@ -171,9 +172,9 @@ pub(super) fn filter(value: &Value, name: &str, arguments: &[Value], named: &[(&
     match (name, named) {
         ("tojson", _) if arguments.is_empty() => return json(value, named),
         ("map", [("attribute", Value::Text(attribute))]) if arguments.is_empty() => {
-            let found =
+            let values =
                 value.items()?.iter().map(|item| of_item(item, &attribute.string)).collect::<Eval<_>>()?;
-            return Ok(Value::Iterable(Rc::new(found)));
+            return Ok(Value::Iterable(Rc::new(values)));
         }
         (_, []) => {}
         _ => return Err(Bail),
@@ -251,7 +252,7 @@ fn sorted(rows: &Rc<Dict>) -> Eval<Value> {
     let items = of_dict(rows, "items", &[])?.items()?;
     let mut keyed: Vec<(String, Value)> =
         rows.keys().map(|key| key.to_ascii_lowercase()).zip(items.iter().cloned()).collect();
-    keyed.sort_by(|one, other| one.0.cmp(&other.0));
+    keyed.sort_by(|left, right| left.0.cmp(&right.0));
     let is_ascii = rows.keys().all(|key| key.is_ascii());
     if is_ascii { Ok(Value::list(keyed.into_iter().map(|(_, item)| item).collect())) } else { Err(Bail) }
 }

@@ -259,9 +259,9 @@ impl<'t> Render<'t> {
             base => (self.scopes[1], self.scopes[base]),
         };
         let visible = self.names[own..].iter().rev().chain(self.names[..outermost].iter().rev());
-        let found = visible.into_iter().find(|(known, _)| *known == name).map(|(_, value)| value);
+        let value = visible.into_iter().find(|(known, _)| *known == name).map(|(_, value)| value);
         let known = ["range", "namespace", "raise_exception", "strftime_now", "dict", "cycler", "joiner"];
-        match found.or_else(|| self.globals.get(name)) {
+        match value.or_else(|| self.globals.get(name)) {
             Some(value) => value.clone(),
             None if known.contains(&name) || self.macros.contains_key(name) => Value::Global,
             None => Value::Undefined,
@@ -327,13 +327,13 @@ impl<'t> Render<'t> {
 
     fn operation(&mut self, expression: &'t Expression) -> Eval<Value> {
         Ok(match expression {
-            Expression::And(one, other) => {
-                let one = self.value(one)?;
-                if one.is_true()? { self.value(other)? } else { one }
+            Expression::And(left, right) => {
+                let left = self.value(left)?;
+                if left.is_true()? { self.value(right)? } else { left }
             }
-            Expression::Or(one, other) => {
-                let one = self.value(one)?;
-                if one.is_true()? { one } else { self.value(other)? }
+            Expression::Or(left, right) => {
+                let left = self.value(left)?;
+                if left.is_true()? { left } else { self.value(right)? }
             }
             Expression::Not(value) => Value::Bool(!self.value(value)?.is_true()?),
             Expression::Compare(first, operands) => self.compare(first, operands)?,
@@ -341,13 +341,14 @@ impl<'t> Render<'t> {
                 let texts = self.values(parts)?.iter().map(Value::shown).collect::<Eval<Vec<_>>>()?;
                 Value::text(Text::joined(texts.iter().map(|text| &**text), &Text::default())?)
             }
-            Expression::Add(one, other) => self.sum(one, other)?,
-            Expression::Sub(one, other) => {
-                let (one, other) = (self.value(one)?.as_int()?, self.value(other)?.as_int()?);
-                Value::Int(one.checked_sub(other).ok_or(Bail)?)
+            Expression::Add(left, right) => self.sum(left, right)?,
+            Expression::Sub(left, right) => {
+                let (left, right) = (self.value(left)?.as_int()?, self.value(right)?.as_int()?);
+                Value::Int(left.checked_sub(right).ok_or(Bail)?)
             }
-            Expression::Mod(one, other) => match (self.value(one)?.as_int()?, self.value(other)?.as_int()?) {
-                (one @ 0.., other @ 1..) => Value::Int(one % other),
+            Expression::Mod(left, right) => match (self.value(left)?.as_int()?, self.value(right)?.as_int()?)
+            {
+                (left @ 0.., right @ 1..) => Value::Int(left % right),
                 _ => return Err(Bail),
             },
             Expression::Neg(value) => Value::Int(self.value(value)?.as_int()?.checked_neg().ok_or(Bail)?),
@@ -356,26 +357,26 @@ impl<'t> Render<'t> {
     }
 
     /// A sum. Texts are copied once, however many there are.
-    fn sum(&mut self, one: &'t Expression, other: &'t Expression) -> Eval<Value> {
-        let (mut first, mut others) = (one, vec![other]);
-        while let Expression::Add(one, other) = first {
-            others.push(other);
-            first = one;
+    fn sum(&mut self, left: &'t Expression, right: &'t Expression) -> Eval<Value> {
+        let (mut first, mut others) = (left, vec![right]);
+        while let Expression::Add(left, right) = first {
+            others.push(right);
+            first = left;
         }
         let mut sum = self.value(first)?;
         let mut texts = Vec::new();
-        while let Some(other) = others.pop() {
-            match (sum, self.value(other)?) {
-                (Value::Text(one), Value::Text(other)) => {
-                    texts.push(one);
-                    sum = Value::Text(other);
+        while let Some(right) = others.pop() {
+            match (sum, self.value(right)?) {
+                (Value::Text(left), Value::Text(right)) => {
+                    texts.push(left);
+                    sum = Value::Text(right);
                 }
                 _ if !texts.is_empty() => return Err(Bail),
-                (Value::List(one), Value::List(other)) => {
-                    self.charge(one.len() + other.len())?;
-                    sum = Value::list([&one[..], &other[..]].concat());
+                (Value::List(left), Value::List(right)) => {
+                    self.charge(left.len() + right.len())?;
+                    sum = Value::list([&left[..], &right[..]].concat());
                 }
-                (one, other) => sum = Value::Int(one.as_int()?.checked_add(other.as_int()?).ok_or(Bail)?),
+                (left, right) => sum = Value::Int(left.as_int()?.checked_add(right.as_int()?).ok_or(Bail)?),
             }
         }
         if let Value::Text(last) = sum {
@@ -409,24 +410,24 @@ impl<'t> Render<'t> {
     }
 
     fn compare(&mut self, first: &'t Expression, operands: &'t [Operand]) -> Eval<Value> {
-        let mut one = self.value(first)?;
-        for Operand::Operand(operator, other) in operands {
-            let other = self.value(other)?;
+        let mut left = self.value(first)?;
+        for Operand::Operand(operator, right) in operands {
+            let right = self.value(right)?;
             let holds = match &**operator {
-                "eq" => one.equals(&other)?,
-                "ne" => !one.equals(&other)?,
-                "in" => methods::contains(&other, &one)?,
-                "notin" => !methods::contains(&other, &one)?,
-                "lt" => one.as_int()? < other.as_int()?,
-                "lteq" => one.as_int()? <= other.as_int()?,
-                "gt" => one.as_int()? > other.as_int()?,
-                "gteq" => one.as_int()? >= other.as_int()?,
+                "eq" => left.equals(&right)?,
+                "ne" => !left.equals(&right)?,
+                "in" => methods::contains(&right, &left)?,
+                "notin" => !methods::contains(&right, &left)?,
+                "lt" => left.as_int()? < right.as_int()?,
+                "lteq" => left.as_int()? <= right.as_int()?,
+                "gt" => left.as_int()? > right.as_int()?,
+                "gteq" => left.as_int()? >= right.as_int()?,
                 _ => return Err(Bail),
             };
             if !holds {
                 return Ok(Value::Bool(false));
             }
-            one = other;
+            left = right;
         }
         Ok(Value::Bool(true))
     }

@@ -95,15 +95,15 @@ impl Value {
     }
 
     /// Whether two values are equal, as in Python.
-    pub(super) fn equals(&self, other: &Value) -> Eval<bool> {
-        Ok(match (self, other) {
-            (Value::Text(one), Value::Text(other)) => one.string == other.string,
+    pub(super) fn equals(&self, right: &Value) -> Eval<bool> {
+        Ok(match (self, right) {
+            (Value::Text(left), Value::Text(right)) => left.string == right.string,
             (Value::Undefined, Value::Undefined) | (Value::None, Value::None) => true,
             (Value::Bool(_) | Value::Int(_), Value::Bool(_) | Value::Int(_)) => {
-                self.as_int()? == other.as_int()?
+                self.as_int()? == right.as_int()?
             }
             (Value::List(_) | Value::Dict(_), Value::List(_) | Value::Dict(_)) => return Err(Bail),
-            _ if self.is_opaque() || other.is_opaque() => return Err(Bail),
+            _ if self.is_opaque() || right.is_opaque() => return Err(Bail),
             _ => false,
         })
     }

@@ -70,9 +70,9 @@ impl Training {
         special: &[(Range<usize>, u32)],
     ) -> Result<Vec<Range<usize>>, String> {
         let turns = Turns { conversation, special, training: self };
-        let found = turns.all();
-        turns.check_origins(&found)?;
-        Ok(found.into_iter().flat_map(|turn| turns.trained(turn)).collect())
+        let all = turns.all();
+        turns.check_origins(&all)?;
+        Ok(all.into_iter().flat_map(|turn| turns.trained(turn)).collect())
     }
 }
 
@@ -248,7 +248,7 @@ impl Turns<'_, '_> {
             return start + at;
         }
         let common = |header: &String| {
-            text.bytes().zip(header.bytes()).take_while(|(one, other)| one == other).count()
+            text.bytes().zip(header.bytes()).take_while(|(left, right)| left == right).count()
         };
         let common = headers.iter().map(common).max().filter(|_| generation_prompt.is_empty()).unwrap_or(0);
         let last = self.special_in(&(start..start + common)).last();

@@ -31,7 +31,7 @@ def of(layout: Layout, core: _core.Tokenizer) -> dict[str, Any]:
     answer, asked_again = _text(layout, 2), _text(layout, 3)
     prompted = _text(layout, 1, add_generation_prompt=True)
     pairs = zip(_between(answer, _ANSWER), _between(asked_again, _ANSWER, _NEXT), strict=False)
-    ending = "".join(one for one, _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
+    ending = "".join(character for character, _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
     tokens = special_tokens(core)
     # A template that always begins an answer, as Cohere's, writes the opening token behind each one.
     names = [name for name in tokens if name in ending and "start" not in name.lower()]
@@ -66,6 +66,6 @@ def _text(layout: Layout, count: int, **options: Any) -> str:
 
 def _between(text: str, start: str, end: str = "") -> str:
     """Return what is behind one text, and before another."""
-    _, found, behind = text.partition(start)
+    _, start, behind = text.partition(start)
     before, _, _ = behind.partition(end) if end and end in behind else (behind, "", "")
-    return before if found and (not end or end in behind) else ""
+    return before if start and (not end or end in behind) else ""

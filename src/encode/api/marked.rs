@@ -59,7 +59,7 @@ impl<'t> MarkedText<'t> {
         let (is_ascii, mut runs) = (text.is_ascii(), Vec::new());
         let mut ends = text.char_indices().map(|(at, _)| at).skip(1);
         let mut start = 0;
-        for run in marks.chunk_by(|one, other| one == other) {
+        for run in marks.chunk_by(|left, right| left == right) {
             let end = match is_ascii {
                 true => start + run.len(),
                 false => ends.nth(run.len() - 1).unwrap_or(text.len()),
