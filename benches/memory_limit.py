@@ -2,6 +2,7 @@
 
 `python benches/memory_limit.py` makes the text in a temporary folder, and trains on it with each limit in a process
 of its own: the time, the peak of memory beyond what the process held before, and whether the merges are the same.
+With a path it trains on that text. With `--workers N` it only counts, on so many threads.
 """
 
 import argparse
@@ -56,54 +57,74 @@ def memory(name: str) -> int:
         return next(int(line.split()[1]) << 10 for line in status if line.startswith(name))
 
 
-def train(path: str, vocab_size: int, limit: str) -> None:
-    """Train, and print what it took, or the error of a limit that is too small."""
+def train(path: str, vocab_size: int, workers: int, limit: str) -> None:
+    """Train, or count if there are workers, and print what it took, or the error of a limit that is too small."""
     import toksmith
 
     toksmith.train(iter(["low lower lowest"] * 2), 258)  # imports what a training needs
     before, start, processor = memory("VmRSS"), time.perf_counter(), time.process_time()
+    memory_limit = None if limit == "none" else limit
     try:
-        trained = toksmith.train(path, vocab_size, memory_limit=None if limit == "none" else limit)
+        if workers:
+            toksmith.count_pretokens(path, workers=workers, memory_limit=memory_limit)
+            merges = []
+        else:
+            merges = list(toksmith.train(path, vocab_size, memory_limit=memory_limit).merges)
     except MemoryError as error:
         print(json.dumps({"error": str(error)}))
         return
     took = {"seconds": time.perf_counter() - start, "processor": time.process_time() - processor}
-    digest = hashlib.sha256(repr(list(trained.merges)).encode()).hexdigest()
+    digest = hashlib.sha256(repr(merges).encode()).hexdigest()
     print(json.dumps(took | {"peak": memory("VmHWM") - before, "merges": digest}))
 
 
 def main() -> None:
     """Make the text, train with each limit, and print a table."""
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("text", nargs="?", help="a file of text to train on, instead of one that is made")
+    parser.add_argument("--workers", type=int, default=0)
     parser.add_argument("--megabytes", type=float, default=450)
     parser.add_argument("--vocab-size", type=int, default=50_000)
     parser.add_argument("--limits", nargs="+", default=["none", "500MB", "400MB", "300MB", "100MB"])
     parser.add_argument("--rounds", type=int, default=1, help="the best of so many rounds counts")
-    parser.add_argument("--child", nargs=3, help=argparse.SUPPRESS)
+    parser.add_argument("--child", nargs=4, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.child:
-        path, vocab_size, limit = options.child
-        train(path, int(vocab_size), limit)
+        path, vocab_size, workers, limit = options.child
+        train(path, int(vocab_size), int(workers), limit)
+        return
+    if options.text:
+        report(options.text, options)
         return
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "text.txt")
         with path.open("w") as file:
             file.writelines(source_text(options.megabytes))
-        report(str(path), options.vocab_size, options.limits, options.rounds)
+        report(str(path), options)
 
 
-def report(path: str, vocab_size: int, limits: list[str], rounds: int) -> None:
+def report(path: str, options: argparse.Namespace) -> None:
     """Print a row for each limit, in rounds that take turns."""
     import toksmith
 
     unique = len(toksmith.count_pretokens(path))
-    runs: dict[str, list[dict[str, Any]]] = {limit: [] for limit in limits}
-    for _ in range(rounds):
-        for limit in limits:
-            command = [sys.executable, __file__, "--child", path, str(vocab_size), limit]
+    runs: dict[str, list[dict[str, Any]]] = {limit: [] for limit in options.limits}
+    for _ in range(options.rounds):
+        for limit in options.limits:
+            command = [
+                sys.executable,
+                __file__,
+                "--child",
+                path,
+                str(options.vocab_size),
+                str(options.workers),
+                limit,
+            ]
             runs[limit].append(json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout))
     same = len({run["merges"] for each in runs.values() for run in each if "merges" in run}) <= 1
-    print(f"{unique:,} different pretokens, {vocab_size:,} tokens, the same merges: {'yes' if same else 'NO'}\n")
+    print(
+        f"{unique:,} different pretokens, {options.vocab_size:,} tokens, the same merges: {'yes' if same else 'NO'}\n"
+    )
     print("| limit | seconds | processor | peak, MB |\n|---|---|---|---|")
     for limit, each in runs.items():
         if "error" in each[0]:

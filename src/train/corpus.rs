@@ -2,12 +2,13 @@
 //!
 //! Each byte of a word is one cell, and one sentinel is before, between and after the words. A token owns as
 //! many cells as it has bytes; its id is in the first and in the last of them (boundary tags). So both
-//! neighbours of a token are found in one step, and no cell ever moves: the position of its first cell
-//! identifies an occurrence for good.
+//! neighbours of a token are found in one step, and no merge moves a cell: the position of its first cell
+//! identifies an occurrence until the text is compacted, which gives each token one cell.
 //!
 //! There are two implementations: `corpus16` takes half the memory, `corpus32` serves all trainings that do
 //! not fit it.
 
+use super::tokens::TokenInfo;
 use crate::control::Control;
 use crate::error::{Error, Result};
 
@@ -55,6 +56,48 @@ pub(super) trait Corpus {
 
     /// Merges the tokens at `first` and `second` into `token`. The second one ends before `end`.
     fn merge(&mut self, first: u32, second: u32, end: u32, token: u32);
+
+    /// Gives each token one cell, and removes the words of one token. `tokens` has the present numbers of
+    /// cells.
+    fn compact(&mut self, tokens: &TokenInfo, control: &Control) -> Result<()>;
+}
+
+/// [`Corpus::compact`] for the cells: `token` reads one. Calls `note` for each word with the position at which
+/// it began, and the one at which it, or the next word, begins now.
+pub(super) fn compact<C: Copy>(
+    cells: &mut Vec<C>,
+    token: impl Fn(C) -> u32,
+    tokens: &TokenInfo,
+    control: &Control,
+    mut note: impl FnMut(u32, u32),
+) -> Result<()> {
+    let sentinel = token(cells[0]);
+    let (mut from, mut to) = (1, 1);
+    for number in 0_usize.. {
+        if number.is_multiple_of(WORDS_PER_CHECK) {
+            control.check()?;
+        }
+        let start = to;
+        if from == cells.len() {
+            break;
+        }
+        note(from as u32, start as u32);
+        while token(cells[from]) != sentinel {
+            cells[to] = cells[from];
+            to += 1;
+            from += tokens.length(token(cells[from])) as usize;
+        }
+        if to - start == 1 {
+            to = start;
+        } else {
+            cells[to] = cells[from];
+            to += 1;
+        }
+        from += 1;
+    }
+    cells.truncate(to);
+    cells.shrink_to_fit();
+    Ok(())
 }
 
 /// Whether a word has pairs that count: it needs two bytes or more, and an occurrence.

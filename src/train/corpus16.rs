@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use super::corpus::{self, Corpus};
-use super::tokens::BYTE_TOKENS;
+use super::tokens::{BYTE_TOKENS, TokenInfo};
 use crate::control::Control;
 use crate::error::Result;
 use crate::memory;
@@ -192,5 +192,16 @@ impl Corpus for Corpus16 {
         // The second token is marked before the end is written: if it has one byte, its cell is the end.
         self.cells[second as usize] = DEAD;
         self.cells[end as usize - 1] = token as u16;
+    }
+
+    fn compact(&mut self, tokens: &TokenInfo, control: &Control) -> Result<()> {
+        let mut runs = self.runs.iter_mut().peekable();
+        corpus::compact(&mut self.cells, u32::from, tokens, control, |from, to| {
+            while let Some(run) = runs.next_if(|run| run.start == from) {
+                run.start = to;
+            }
+        })?;
+        self.pages = pages(&self.runs, self.cells.len() as u32)?;
+        Ok(())
     }
 }

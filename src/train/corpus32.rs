@@ -1,7 +1,7 @@
 //! A corpus in cells of 32 bits, for vocabularies of any size, with the words in the given order.
 
 use super::corpus::{self, Corpus};
-use super::tokens::BYTE_TOKENS;
+use super::tokens::{BYTE_TOKENS, TokenInfo};
 use crate::control::Control;
 use crate::error::Result;
 use crate::merge::Merger;
@@ -204,5 +204,20 @@ impl Corpus for Corpus32 {
         // The second token is marked before the end is written: if it has one byte, its cell is the end.
         self.write(second, dead);
         self.write(end - 1, token);
+    }
+
+    fn compact(&mut self, tokens: &TokenInfo, control: &Control) -> Result<()> {
+        let (sentinel, mut heavy) = (self.sentinel, self.heavy.iter_mut().peekable());
+        corpus::compact(
+            &mut self.cells,
+            |cell| cell & sentinel,
+            tokens,
+            control,
+            |from, to| {
+                while let Some(word) = heavy.next_if(|word| word.0 == from) {
+                    word.0 = to;
+                }
+            },
+        )
     }
 }

@@ -15,13 +15,13 @@ pub(super) trait Limit {
     fn push(&mut self, left: u32, right: u32) -> Result<()>;
 }
 
-/// A maximum number of bytes, where each byte has a cell.
+/// A maximum number of bytes.
 pub(super) struct MaxBytes(pub(super) u32);
 
 impl Limit for MaxBytes {
     #[inline]
     fn fits(&self, tokens: &TokenInfo, left: u32, right: u32) -> bool {
-        tokens.length(right) <= self.0.saturating_sub(tokens.length(left))
+        tokens.size(left, right) <= self.0
     }
 
     #[inline]
@@ -51,9 +51,8 @@ impl MaxWords {
 
 impl Limit for MaxWords {
     #[inline]
-    fn fits(&self, _: &TokenInfo, left: u32, right: u32) -> bool {
-        let size = self.size(left, right);
-        size.words <= self.words && size.bytes <= self.bytes
+    fn fits(&self, tokens: &TokenInfo, left: u32, right: u32) -> bool {
+        self.size(left, right).words <= self.words && tokens.size(left, right) <= self.bytes
     }
 
     fn push(&mut self, left: u32, right: u32) -> Result<()> {
@@ -65,7 +64,6 @@ impl Limit for MaxWords {
 /// The size of a token.
 #[derive(Clone, Copy)]
 struct Size {
-    bytes: u32,
     words: u32,
     /// Whether the first byte belongs to a word, and whether the last one does.
     begins: bool,
@@ -78,18 +76,12 @@ impl Size {
         let is_space = |byte: &u8| matches!(byte, b'\t'..=b'\r' | b' ');
         let is_word = |byte: Option<&u8>| byte.is_some_and(|byte| !is_space(byte));
         let words = token.split(is_space).filter(|word| !word.is_empty()).count();
-        Size {
-            bytes: token.len() as u32,
-            words: words as u32,
-            begins: is_word(token.first()),
-            ends: is_word(token.last()),
-        }
+        Size { words: words as u32, begins: is_word(token.first()), ends: is_word(token.last()) }
     }
 
     /// The size of this token and another one together; none of them is empty.
     fn and(self, next: Self) -> Self {
         Size {
-            bytes: self.bytes.saturating_add(next.bytes),
             words: (self.words + next.words).saturating_sub(u32::from(self.ends && next.begins)),
             begins: self.begins,
             ends: next.ends,

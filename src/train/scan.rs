@@ -139,9 +139,9 @@ pub(super) fn index_bytes(
 
 /// log2 of the number of sums that pairs share by hash. These take 512 KB; more would not stay in the
 /// second-level cache.
-const SUM_BITS: u32 = 16;
+const SUM_BITS: u32 = 17;
 /// The maximum of [`SUM_BITS`] if memory is limited: with more sums, fewer rare pairs need a tally.
-const MAX_SUM_BITS: u32 = 22;
+const MAX_SUM_BITS: u32 = 23;
 /// Bytes of memory of a tally while pairs are counted, and for its entry in the hash table.
 const BYTES_PER_TALLY: u64 = 66;
 
@@ -164,11 +164,12 @@ pub(super) struct Wanted {
 }
 
 impl Wanted {
+    /// log2 of the number of sums. Under a limit, they and the tallies each take up to half of `bytes`.
     fn sum_bits(&self) -> u32 {
         if self.bytes == u64::MAX {
             SUM_BITS
         } else {
-            (self.bytes / 64).max(1).ilog2().clamp(SUM_BITS, MAX_SUM_BITS)
+            (self.bytes / 8).max(1).ilog2().clamp(SUM_BITS, MAX_SUM_BITS)
         }
     }
 }
@@ -192,15 +193,19 @@ fn affordable(tallies: impl Iterator<Item = PairTally>, threshold: u64, bytes: u
     Ok(threshold)
 }
 
-/// The sums of the counts of all pairs that share a hash of `bits` bits.
+fn saturated(count: u64) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
+}
+
+/// The sums of the counts of all pairs that share a hash of `bits` bits, at most `u32::MAX`.
 ///
 /// Most pairs are rare, and few of these share their sum with a frequent pair, so most pairs need no tally of
 /// their own.
-fn sums_of(corpus: &impl Corpus, tokens: &TokenInfo, bits: u32, control: &Control) -> Result<Vec<u64>> {
-    let mut sums: Vec<u64> = memory::zeros(1 << bits)?;
+fn sums_of(corpus: &impl Corpus, tokens: &TokenInfo, bits: u32, control: &Control) -> Result<Vec<u32>> {
+    let mut sums: Vec<u32> = memory::zeros(1 << bits)?;
     for_each_pair(corpus, tokens, control, |position, left, right| {
         let sum = &mut sums[shared(left, right, bits)];
-        *sum = sum.saturating_add(corpus.weight(position));
+        *sum = sum.saturating_add(saturated(corpus.weight(position)));
     })?;
     Ok(sums)
 }
@@ -212,7 +217,7 @@ type Tallies = (HashMap<u64, u32, FxBuildHasher>, Vec<(u64, PairTally)>);
 fn tally_pairs(
     corpus: &impl Corpus,
     tokens: &TokenInfo,
-    sums: &[u64],
+    sums: &[u32],
     threshold: u64,
     max_tallies: usize,
     control: &Control,
@@ -221,7 +226,7 @@ fn tally_pairs(
     let (mut slots, mut tallies) = Tallies::default();
     let (mut failed, mut is_full) = (None, false);
     for_each_pair(corpus, tokens, control, |position, left, right| {
-        if sums[shared(left, right, bits)] >= threshold {
+        if sums[shared(left, right, bits)] >= saturated(threshold) {
             let pair = pack(left, right);
             if tallies.len() == slots.capacity().min(tallies.capacity()) && failed.is_none() && !is_full {
                 is_full = tallies.len() > max_tallies;
@@ -259,7 +264,10 @@ pub(super) fn index_pairs(
 ) -> Result<(PairIndex, u64)> {
     let bits = wanted.sum_bits();
     let sums = sums_of(corpus, tokens, bits, control)?;
-    let highest = sums.iter().copied().max().unwrap_or(0).min(wanted.highest);
+    let highest = match sums.iter().copied().max().unwrap_or(0) {
+        u32::MAX => wanted.highest,
+        highest => wanted.highest.min(highest.into()),
+    };
     let fits = |pair: &u64| limit.fits(tokens, (pair >> 32) as u32, *pair as u32);
     let least = wanted.threshold.min(highest).max(1);
     let (mut threshold, mut highest) = (least, highest.max(1));
@@ -298,7 +306,7 @@ pub(super) fn index_pairs(
     }
     let pool = index.pool();
     for_each_pair(corpus, tokens, control, |position, left, right| {
-        if sums[shared(left, right, bits)] >= threshold
+        if sums[shared(left, right, bits)] >= saturated(threshold)
             && let Some(&slot) = slots.get(&pack(left, right))
             && let Some(posting) = pool.get_mut(cursors[slot as usize])
         {

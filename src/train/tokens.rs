@@ -12,7 +12,10 @@ pub(super) const BYTE_TOKENS: u32 = 256;
 
 /// All tokens that were made so far, by internal id.
 pub(super) struct TokenInfo {
+    /// The number of cells of each token.
     lengths: Vec<u32>,
+    /// The number of bytes of each token.
+    sizes: Vec<u32>,
     /// The bytes of all tokens, one after the other; empty unless `keeps_bytes`.
     bytes: Vec<u8>,
     /// The end of each token in `bytes`.
@@ -34,6 +37,7 @@ impl TokenInfo {
         let ties = if is_spelled { Ties::Bytes } else { ties };
         let mut tokens = TokenInfo {
             lengths: Vec::new(),
+            sizes: Vec::new(),
             bytes: Vec::new(),
             ends: Vec::new(),
             prefixes: Vec::new(),
@@ -46,13 +50,19 @@ impl TokenInfo {
             Some(vocab) => vocab.tokens().iter().for_each(|(_, bytes)| tokens.add(bytes)),
         }
         if has_token_cells {
-            tokens.lengths.fill(1);
+            tokens.use_token_cells();
         }
         tokens
     }
 
+    /// Lets each token have one cell.
+    pub(super) fn use_token_cells(&mut self) {
+        self.lengths.fill(1);
+    }
+
     fn add(&mut self, bytes: &[u8]) {
         self.lengths.push(bytes.len() as u32);
+        self.sizes.push(bytes.len() as u32);
         if self.keeps_bytes {
             let start = self.bytes.len();
             self.bytes.extend_from_slice(bytes);
@@ -76,17 +86,24 @@ impl TokenInfo {
         self.ties
     }
 
-    /// The number of cells of a token: its bytes, unless tokens have cells.
+    /// The number of cells of a token: one for each byte, or for each token that it was made of.
     #[inline]
     pub(super) fn length(&self, id: u32) -> u32 {
         self.lengths[id as usize]
     }
 
+    /// The number of bytes that two tokens have together.
+    #[inline]
+    pub(super) fn size(&self, left: u32, right: u32) -> u32 {
+        self.sizes[left as usize].saturating_add(self.sizes[right as usize])
+    }
+
     /// Adds the token that a merge makes; returns its id.
     pub(super) fn push(&mut self, left: u32, right: u32) -> Result<u32> {
         let id = self.len() as u32;
-        let length = self.length(left) + self.length(right);
+        let (length, size) = (self.length(left) + self.length(right), self.size(left, right));
         room::push(&mut self.lengths, length)?;
+        room::push(&mut self.sizes, size)?;
         if self.keeps_bytes {
             let start = self.bytes.len();
             room::reserve(&mut self.ends, 1)?;

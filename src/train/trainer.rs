@@ -79,8 +79,8 @@ pub(super) struct Trainer<'c, T, L = MaxBytes> {
     floor: u64,
     /// The maximum size of a token.
     limit: L,
-    /// Bytes of memory for index and queue; `u64::MAX` for no limit.
-    index_bytes: u64,
+    /// Bytes of memory that the training may take; `None` for no limit.
+    memory_limit: Option<u64>,
     /// Bytes of memory from which on the index is made again: the occurrences that are gone, and pairs that
     /// it has no room for, are left out.
     full_index_bytes: u64,
@@ -113,21 +113,18 @@ impl<'c, T: Corpus, L: Limit> Trainer<'c, T, L> {
         let tokens = TokenInfo::new(vocab, options.ties, options.max_words.is_some());
         let left = left.min(corpus.max_merges());
         let floor = options.min_frequency.max(1);
-        // Beside the corpus there are the tokens, and the neighbours of the pair that is merged.
-        let taken = corpus.memory() + corpus.len() as u64 / 2 + (left as u64).min(1 << 30) * BYTES_PER_MERGE;
-        let index_bytes = options.memory_limit.map_or(u64::MAX, |limit| limit.saturating_sub(taken));
         let mut merges = merges;
         // Unused memory is never touched, and growing would fragment memory.
         room::reserve(&mut merges, left.min(RESERVED_MERGES))?;
         let mut trainer = Trainer {
             merges,
             room: left,
-            index_bytes,
+            memory_limit: options.memory_limit,
             unmergeable_vocab: vocab.filter(|vocab| vocab.has_unmergeable()),
             ..Self::with_empty_index(corpus, tokens, floor, limit, control)
         };
         match vocab {
-            None => trainer.index_bytes()?,
+            None => trainer.index_pairs_of_bytes()?,
             Some(vocab) => {
                 let guess = scan::threshold_of_total(trainer.corpus.pairs(), trainer.corpus.len(), left);
                 trainer.index_pairs(guess.max(floor), u64::MAX, |token| {
@@ -159,7 +156,7 @@ impl<'c, T: Corpus, L: Limit> Trainer<'c, T, L> {
             threshold: floor,
             floor,
             limit,
-            index_bytes: u64::MAX,
+            memory_limit: None,
             full_index_bytes: u64::MAX,
             unmergeable_vocab: None,
             unchecked: 0,
@@ -249,7 +246,7 @@ impl<'c, T: Corpus, L: Limit> Trainer<'c, T, L> {
     }
 
     /// Indexes the pairs of bytes before the first merge.
-    fn index_bytes(&mut self) -> Result<()> {
+    fn index_pairs_of_bytes(&mut self) -> Result<()> {
         let tallies = scan::tally_bytes(&self.corpus, self.control)?;
         if self.may_merge_bytes() {
             let guess = scan::first_threshold(&tallies, self.corpus.len(), self.room);
@@ -269,18 +266,21 @@ impl<'c, T: Corpus, L: Limit> Trainer<'c, T, L> {
         self.limit.fits(&self.tokens, 0, 0)
     }
 
+    /// Bytes of memory for index and queue; `None` for no limit.
+    fn index_bytes(&self) -> Option<u64> {
+        let merges = (self.merges.len() as u64 + self.room as u64).min(1 << 30);
+        // Beside the corpus there are the tokens, and the neighbours of the pair that is merged.
+        let taken = self.corpus.memory() + self.corpus.len() as u64 / 2 + merges * BYTES_PER_MERGE;
+        self.memory_limit.map(|limit| limit.saturating_sub(taken))
+    }
+
     /// Bytes of memory for a new index: as much again is left for the pairs that merges will make.
     fn bytes_at_first(&self) -> u64 {
-        if self.index_bytes == u64::MAX { u64::MAX } else { self.index_bytes / 2 }
+        self.index_bytes().map_or(u64::MAX, |bytes| bytes / 2)
     }
 
     /// Indexes pairs of any tokens, none of which occurs more than `highest` times.
     fn index_pairs(&mut self, threshold: u64, highest: u64, bytes_of: impl Fn(u32) -> Vec<u8>) -> Result<()> {
-        // The memory of the old index is freed before the new one is made.
-        (self.index, self.queue) = (PairIndex::default(), Queue::new(self.floor));
-        if self.index_bytes < u64::MAX {
-            memory::release_freed();
-        }
         let wanted = scan::Wanted { threshold, highest, bytes: self.bytes_at_first() };
         let (index, threshold) =
             scan::index_pairs(&self.corpus, &self.tokens, &self.limit, wanted, bytes_of, self.control)?;
@@ -295,8 +295,8 @@ impl<'c, T: Corpus, L: Limit> Trainer<'c, T, L> {
         for (pair, count) in self.index.iter() {
             self.queue.push(pair, count, &self.index, &self.tokens)?;
         }
-        if self.index_bytes < u64::MAX {
-            self.full_index_bytes = self.index_bytes.max(self.index.memory().saturating_mul(2));
+        if let Some(bytes) = self.index_bytes() {
+            self.full_index_bytes = bytes.max(self.index.memory().saturating_mul(2));
         }
         Ok(())
     }
@@ -349,7 +349,16 @@ impl<'c, T: Corpus, L: Limit> Trainer<'c, T, L> {
     }
 
     /// Makes a new index of the pairs that now reach a threshold. None occurs more than `highest` times.
+    ///
+    /// Since all positions are written anew, the corpus is compacted first.
     fn index_again(&mut self, threshold: u64, highest: u64) -> Result<()> {
+        // The memory of the old index is freed before the new one is made.
+        (self.index, self.queue) = (PairIndex::default(), Queue::new(self.floor));
+        self.corpus.compact(&self.tokens, self.control)?;
+        self.tokens.use_token_cells();
+        if self.memory_limit.is_some() {
+            memory::release_freed();
+        }
         // The counts of all pairs were checked before, so none is too large.
         self.index_pairs(threshold, highest, |_| Vec::new())?;
         self.fill_queue()
