@@ -29,14 +29,15 @@ def limit(value: int | str | SupportsIndex | None, name: str = "memory_limit") -
     """
     if value is None:
         return max(installed() // 2, 1 << 20)
+    error = f'{name} is a number of bytes or a text such as "2GB", not {shown(value)}'
     if isinstance(value, str):
         match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]*)?)\s*([kmgt]i?|)b?\s*", value.lower())
         if not match:
-            raise ValueError(f'{name} is a number of bytes or a text such as "2GB", not {shown(value)}')
+            raise ValueError(error)
         number = int(float(match[1]) * _UNITS[match[2]])
+    elif isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise TypeError(error)
     else:
-        if isinstance(value, bool) or not hasattr(value, "__index__"):
-            raise TypeError(f'{name} is a number of bytes or a text such as "2GB", not {shown(value)}')
         number = operator.index(value)
     if number < 1:
         raise ValueError(f"{name} is at least 1 byte, not {shown(value)}")
@@ -57,45 +58,19 @@ def installed() -> int:
 
 def taken() -> tuple[int, int]:
     """Return the bytes of memory and of address space that this process takes; zeros if the system does not say."""
-    try:
-        with open("/proc/self/statm") as file:
-            size, resident, *_ = map(int, file.read().split())
-    except (OSError, ValueError):
-        return 0, 0
-    page = os.sysconf("SC_PAGE_SIZE")
-    return resident * page, size * page
+    with contextlib.suppress(OSError, ValueError), open("/proc/self/statm") as file:
+        size, resident, *_ = (int(pages) * os.sysconf("SC_PAGE_SIZE") for pages in file.read().split())
+        return resident, size
+    return 0, 0
 
 
 def remaining() -> int:
     """Return the bytes of memory that this process may still take: of `installed`, and of a limit on addresses."""
     resident, size = taken()
-    most = installed() - resident
+    available = installed() - resident
     if resource is not None and (soft := resource.getrlimit(resource.RLIMIT_AS)[0]) != resource.RLIM_INFINITY:
-        most = min(most, soft - size)
-    return max(most, 0)
-
-
-class Use:
-    """The memory that this process has taken since now, beside a limit."""
-
-    def __init__(self, limit: int | None) -> None:
-        self._limit, self._before = limit, taken()[0]
-
-    def facts(self) -> list[str]:
-        """Return such as "RAM 0.4 of 2.0 GB"; nothing if the system does not say."""
-        now = taken()[0]
-        return [use_of(max(now - self._before, 0), self._limit)] if now else []
-
-
-def use_of(number: int, limit: int | None) -> str:
-    """Return bytes of memory in use, beside a limit, as a text.
-
-    >>> use_of(412_000_000, 500_000_000), use_of(412_000_000, 2_000_000_000), use_of(7_000_000, None)
-    ('RAM 412 of 500 MB', 'RAM 0.4 of 2.0 GB', 'RAM 7 MB')
-    """
-    unit, places, name = (1e9, 1, "GB") if max(number, limit or 0) >= 10**9 else (1e6, 0, "MB")
-    most = "" if limit is None else f" of {limit / unit:,.{places}f}"
-    return f"RAM {number / unit:,.{places}f}{most} {name}"
+        available = min(available, soft - size)
+    return max(available, 0)
 
 
 def _cgroup_files() -> list[Path]:

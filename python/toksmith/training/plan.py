@@ -85,7 +85,6 @@ class Plan:
     memory_limit: int | None
     min_count: int
     progress: bool | Report
-    use: memory.Use
 
     def run(self) -> Tokenizer:
         """Run the stages."""
@@ -112,7 +111,7 @@ class Plan:
             refuse = functools.partial(self._check_memory, available=available, min_count=least)
             limits = (self.workers, available, least)
             refuse_or_none = None if self.parity else refuse
-            counts.append(counted(text, names, pattern, *limits, self.progress, self.use, refuse_or_none))
+            counts.append(counted(text, names, pattern, *limits, self.progress, refuse_or_none))
         return counts
 
     def _learned(self, counts: list[PretokenCounts]) -> Tokenizer:
@@ -128,7 +127,7 @@ class Plan:
         else:
             self._check_memory_to_learn(counts[0]._core, are_own)
             options["memory_limit"] = self.memory_limit
-        with reporter(self.progress, self.use.facts) as report:
+        with reporter(self.progress) as report:
             return learning.learned(texts, self.options, options, report, checkpoint=self.checkpoint, consume=are_own)
 
     def _check_memory_to_learn(self, counts: _core.PretokenCounts, are_own: bool) -> None:
@@ -153,7 +152,7 @@ class Plan:
         )
         limit, core_options = self.memory_limit, options.for_core()
         core_options |= {"memory_limit": limit, "max_words": superwords.max_words}
-        with reporter(self.progress, self.use.facts) as report, corpus.naming():
+        with reporter(self.progress) as report, corpus.naming():
 
             def count(cuts: _core.Pretokenizer) -> _core.PretokenCounts:
                 return begun(corpus, names, cuts, self.workers, memory.limit(limit), report).finish()
@@ -207,7 +206,6 @@ def planned(sources: Text | Mapping[str, Text], vocab_size: int, request: Reques
         memory_limit=limit,
         min_count=min_count,
         progress=request.progress,
-        use=memory.Use(limit),
     )
 
 

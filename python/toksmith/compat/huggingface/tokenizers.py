@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import contextlib
 import functools
 import json
@@ -178,10 +179,11 @@ class Tokenizer:
     def from_buffer(cls, buffer: bytes) -> Tokenizer:
         """Load the content of a `tokenizer.json`."""
         try:
-            tokenizer = _without_panic(original.Tokenizer.from_buffer, bytes(buffer))
-        except Exception as error:
+            with verification.peer("not a tokenizer.json"):
+                tokenizer = original.Tokenizer.from_buffer(bytes(buffer))
+        except ValueError:
             _core.Tokenizer.of_huggingface(bytes(buffer))  # whose error names the place
-            raise ValueError(f"not a tokenizer.json: {error}") from error
+            raise
         return cls.around(tokenizer)
 
     @classmethod
@@ -346,18 +348,9 @@ def _special(tokenizer: Any) -> set[int]:
 
 def _decoded(tokenizer: Any, batch: list[list[int]], skip_special_tokens: bool) -> list[str]:
     """Return the texts that the original makes of lists of ids."""
-    texts: list[str] = _without_panic(tokenizer.decode_batch, batch, skip_special_tokens)
+    with verification.peer("tokenizers"):
+        texts: list[str] = tokenizer.decode_batch(batch, skip_special_tokens)
     return texts
-
-
-def _without_panic(call: Callable[..., Any], *args: object) -> Any:
-    """Return the result of a call of the original; `ValueError` where it panics, which is no `Exception`."""
-    try:
-        return call(*args)
-    except BaseException as error:
-        if type(error).__name__ != "PanicException":
-            raise
-        raise ValueError(f"tokenizers panics: {error}") from None
 
 
 def _once_special(tokenizer: Any) -> set[str]:
@@ -393,36 +386,24 @@ def _checked_ids(sequence: Sequence[int]) -> list[int]:
 
 
 class DecodeStream:
-    """Decodes ids as they come, in the pieces of the original: a piece ends where no character is unfinished.
+    """Decodes ids as they come, by the `DecodeStream` of the original, which takes no other tokenizers than its own.
 
     `ids` are those that came before; their text is not returned again.
     """
 
-    __slots__ = ("_ids", "_prefix", "_prefix_index", "_skips")
-
     def __init__(self, ids: Sequence[int] | None = None, skip_special_tokens: bool = False) -> None:
-        self._ids, self._skips = _checked_ids(ids or []), skip_special_tokens
-        self._prefix, self._prefix_index = "", 0
+        self._stream = original.decoders.DecodeStream(_checked_ids(ids or []), skip_special_tokens)
 
     def step(self, tokenizer: Tokenizer, id: int | list[int]) -> str | None:
         """Add an id, or several; return the text that is complete now, None if there is none."""
-        new = _checked_ids(id if isinstance(id, list) else [id])
-        if not self._prefix and self._ids:
-            text = tokenizer.decode(self._ids, skip_special_tokens=self._skips)
-            if not text.endswith("\ufffd"):
-                self._prefix, self._prefix_index = text, len(self._ids)
-        self._ids = self._ids + new  # a new list: a copy of the stream has this one
-        text = tokenizer.decode(self._ids, skip_special_tokens=self._skips)
-        if len(text.encode()) <= len(self._prefix.encode()) or text.endswith("\ufffd"):
-            return None
-        if not text.startswith(self._prefix):
-            raise ValueError("Invalid prefix encountered while decoding stream")
-        piece = text[len(self._prefix) :]
-        read = len(self._ids) - self._prefix_index
-        self._ids = self._ids[self._prefix_index :]
-        self._prefix = tokenizer.decode(self._ids, skip_special_tokens=self._skips)
-        self._prefix_index = read
+        with verification.peer("tokenizers"):
+            piece: str | None = self._stream.step(tokenizer._original, id)
         return piece
+
+    def __copy__(self) -> DecodeStream:
+        made = DecodeStream()
+        made._stream = copy.copy(self._stream)
+        return made
 
 
 class ByteLevelBPETokenizer(_OriginalByteLevel):  # type: ignore[misc]
