@@ -8,7 +8,7 @@ in toksmith is compared with these sections, so they are written to be obviously
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict, deque
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -353,64 +353,6 @@ def incremental_merges(
             pairs_with[pair_counts[pair]].add(pair)
 
 
-def balanced_merges(
-    languages: Mapping[str, Mapping[bytes, int]],
-    num_merges: int,
-    ties: Ties = "bytes",
-    min_frequency: int = 1,
-    *,
-    dev: Mapping[str, Mapping[bytes, int]] | None = None,
-    ratio: Mapping[str, float] | None = None,
-    window: tuple[int, float] | None = None,
-    byte_order: ByteOrder = "value",
-) -> Iterator[Merge]:
-    """Train on several languages: each merge is the most frequent pair of the one that is compressed worst.
-
-    With `dev`, the pretokens of one text in all languages, that is the language with most pieces there. With `ratio`,
-    it is the one with the fewest bytes to a piece of its own pretokens, divided by its number in `ratio`. Of several,
-    the first is taken. A language without a frequent pair drops out. A `window` (n, alpha) passes over languages that
-    had more than alpha times their equal share of the last n turns.
-
-    `ties` means what it means to `naive_merges`, in the language whose turn it is; but "huggingface" is the greatest
-    pair, where bytes compare by `GPT2_BYTE_ORDER`.
-
-    >>> counts = {"en": {b"low": 5, b"lower": 9}, "sw": {b"chini": 1}}
-    >>> [merge.pair for merge in balanced_merges(counts, 3, ratio={"en": 1, "sw": 1})]
-    [(b'o', b'w'), (b'n', b'i'), (b'i', b'ni')]
-    """
-    _check_choice("ties", ties, Ties)
-    words = {name: pretokens_after(counts, ()) for name, counts in languages.items()}
-    measured = {name: pretokens_after(counts, ()) for name, counts in (dev or languages).items()}
-    sizes = {name: _num_pieces(measured[name]) for name in languages}
-    ids, turns = _bytes_in_order(ties, byte_order), deque[str](maxlen=window[0] if window else 0)
-    tie_key = _spelling_key if ties == "huggingface" else _tie_key(ties, ids)
-    live = list(languages)
-    while live and len(ids) < 256 + num_merges:
-        pieces = {name: _num_pieces(measured[name]) for name in live}
-        rates = {name: sizes[name] / pieces[name] / ratio[name] if ratio else -pieces[name] for name in live}
-        share = window[0] * window[1] / len(languages) if window else 0
-        turn = min([name for name in live if turns.count(name) <= share] or live, key=lambda name: rates[name])
-        turns.append(turn)
-        merge = _top_pair(count_pairs(words[turn]), tie_key)
-        if merge is None or merge.count < max(1, min_frequency):
-            live.remove(turn)
-            continue
-        yield merge
-        ids[merge.left + merge.right] = len(ids)
-        for texts in (words, measured):
-            for name, text in texts.items():
-                texts[name] = {merge_pair(word, merge.pair): count for word, count in text.items()}
-
-
-def _num_pieces(words: Mapping[Pieces, int]) -> int:
-    return sum(len(word) * count for word, count in words.items())
-
-
-def _spelling_key(pair: Pair) -> tuple[list[int], list[int]]:
-    left, right = ([GPT2_BYTE_ORDER.index(byte) for byte in piece] for piece in pair)
-    return left, right
-
-
 def _bytes_in_order(ties: Ties, byte_order: ByteOrder) -> dict[bytes, int]:
     """Give the 256 bytes the ids by which `ties` compares them; merges get the ids after them."""
     order = GPT2_BYTE_ORDER if byte_order == "gpt2" or ties == "huggingface" else range(256)
@@ -672,89 +614,6 @@ def decode(ids: Iterable[int], vocab: Mapping[int, bytes], errors: str = "replac
     'hi\ufffd'
     """
     return b"".join(vocab[id_] for id_ in ids).decode("utf-8", errors)
-
-
-def prefix_ids(prefix: bytes, vocab: Mapping[int, bytes]) -> list[int]:
-    """Find the tokens that begin with some bytes.
-
-    >>> prefix_ids(b"lo", build_vocab([(b"l", b"o"), (b"lo", b"w")]))
-    [256, 257]
-    """
-    return sorted(id_ for id_, token in vocab.items() if token.startswith(prefix))
-
-
-def heal(ids: Sequence[int], vocab: Mapping[int, bytes]) -> tuple[int, list[int] | None]:
-    """Give up as many ids as can begin a longer token; return how many stay, and which tokens may take their place.
-
-    `vocab` has no special tokens: an id that it does not have stays, with all before it. If all ids stay, any token
-    may follow: None.
-
-    >>> heal([97, 108], build_vocab([(b"l", b"o")]))  # "l" may become "lo"
-    (1, [108, 256])
-    """
-    for keep in range(len(ids)):
-        if all(id_ in vocab for id_ in ids[keep:]) and (tail := b"".join(vocab[id_] for id_ in ids[keep:])):
-            begun = prefix_ids(tail, vocab)
-            if any(len(vocab[id_]) > len(tail) for id_ in begun):
-                return keep, begun
-    return len(ids), None
-
-
-def next_mask(ids: Sequence[int], vocab: Mapping[int, bytes], encode: Callable[[bytes], list[int]]) -> list[bool]:
-    """Say of each id whether `ids` and this id are what encoding their bytes gives."""
-    text = b"".join(vocab[id_] for id_ in ids)
-    every = range(max(vocab) + 1)
-    return [id_ in vocab and encode(text + vocab[id_]) == [*ids, id_] for id_ in every]
-
-
-# 6. Vocabularies made of others
-
-
-def tokens_inside(token: bytes, merges_or_ranks: Sequence[Pair] | Mapping[bytes, int] | RankFunction) -> set[bytes]:
-    """Give the tokens that merging the bytes of `token` makes, itself included; none if it makes something else.
-
-    >>> sorted(tokens_inside(b"lower", [(b"o", b"w"), (b"l", b"ow"), (b"e", b"r"), (b"low", b"er")]))
-    [b'er', b'low', b'lower', b'ow']
-    """
-    steps = list(encode_steps(token, merges_or_ranks))
-    return {step.left + step.right for step in steps} if steps and steps[-1].pieces == (token,) else set()
-
-
-def prune(
-    vocab: Mapping[int, bytes],
-    keep: Iterable[int],
-    merges: Sequence[Pair] | None = None,
-    special_tokens: Iterable[str] | Mapping[str, int] = (),
-    *,
-    ignore_merges: bool = False,
-) -> tuple[dict[int, bytes], list[Pair] | None, list[int]]:
-    """Keep the tokens of the ids `keep`, what they need, all bytes and the special tokens.
-
-    Return the vocabulary, whose ids are 0, 1, 2, …, the merges, and the old id of each new one. A token that merging
-    never makes is left out, unless whole pretokens are looked up.
-
-    >>> merges = [(b"o", b"w"), (b"l", b"ow"), (b"e", b"r")]
-    >>> vocab, merges, old_ids = prune(build_vocab(merges), [257], merges)
-    >>> vocab[257], merges, old_ids[-2:]
-    (b'low', [(b'o', b'w'), (b'l', b'ow')], [256, 257])
-    """
-    specials = set(_special_ids(vocab, special_tokens).values())
-    token_ids = {token: id_ for id_, token in vocab.items() if id_ not in specials}
-    rank_of = rank_function(token_ids if merges is None else merges)
-    kept = {vocab[id_] for id_ in keep if id_ not in specials and vocab[id_]}
-    kept = kept.union(_single_bytes(bytes(range(256))), *(tokens_inside(token, rank_of) for token in kept))
-    if merges is not None:
-        merges = _merges_among(kept, merges)
-        if not ignore_merges:
-            rank_of = rank_function(merges)
-            kept = {token for token in kept if encode_word(token, rank_of) == (token,)}
-            merges = _merges_among(kept, merges)
-    old_ids = sorted(specials | {token_ids[token] for token in kept})
-    return {new: vocab[old] for new, old in enumerate(old_ids)}, merges, old_ids
-
-
-def _merges_among(tokens: set[bytes], merges: Sequence[Pair]) -> list[Pair]:
-    return [(left, right) for left, right in merges if {left, right, left + right} <= tokens]
 
 
 def _special_ids(vocab: Mapping[int, bytes], special_tokens: Iterable[str] | Mapping[str, int]) -> dict[str, int]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pruning_oracle
 import pytest
 import tiktoken
 import tokenizers
@@ -26,7 +27,7 @@ def by_definition(tokenizer: Tokenizer, keep: set[int]) -> Oracle:
     core = tokenizer._core
     merges = list(tokenizer.merges) if core.has_merges() else None
     specials = dict(tokenizer.special_tokens)
-    return reference.prune(tokenizer.vocab, keep, merges, specials, ignore_merges=core.ignores_merges())
+    return pruning_oracle.prune(tokenizer.vocab, keep, merges, specials, ignore_merges=core.ignores_merges())
 
 
 def check(tokenizer: Tokenizer, keep: set[int], pruned: Tokenizer, change: VocabChange, oracle: Oracle) -> None:
@@ -245,7 +246,7 @@ def check_published(pattern: str, data: Path, text: str, count: int, exports: in
 
 def _remembering(tokenizer: Tokenizer, keep: set[int], inside: dict[bytes, set[bytes]]) -> Oracle:
     """Prune by the definition, and look at the bytes of a token once for all subsets."""
-    ordinary = reference.tokens_inside
+    ordinary = pruning_oracle.tokens_inside
 
     def remembered(token: bytes, rank_of: Any) -> set[bytes]:
         if token not in inside:
@@ -253,7 +254,7 @@ def _remembering(tokenizer: Tokenizer, keep: set[int], inside: dict[bytes, set[b
         return inside[token]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(reference, "tokens_inside", remembered)
+        patch.setattr(pruning_oracle, "tokens_inside", remembered)
         return by_definition(tokenizer, keep)
 
 

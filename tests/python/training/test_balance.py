@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from balance_oracle import balanced_merges
 from tokenizers import Tokenizer as HuggingFace
 from tokenizers import models, pre_tokenizers, trainers
 from training_data import (
@@ -75,7 +76,7 @@ def check_random(rng: random.Random) -> int:
         **random_measure(rng, languages),
     }
     num_merges = rng.choice((0, 5, 30, 200))
-    expected = reference.balanced_merges(languages, num_merges, **options)
+    expected = balanced_merges(languages, num_merges, **options)
     expected = [(merge.left, merge.right, merge.count) for merge in expected]
     assert_equal(core_merges(languages, num_merges, **options), expected, (languages, options))
     return len(expected)
@@ -146,7 +147,7 @@ def test_real_text_is_learned_by_the_definition_with_any_workers(variant: str, t
     dev = {name: reference.count_pretokens([text]) for name, text in TEXTS.items()}
     window = WINDOW if variant == "window" else None
     for workers, order in zip((1, 2, 3, 8), 2 * BYTE_ORDERS, strict=True):
-        merges = list(reference.balanced_merges(counts, 150, ties, dev=dev, window=window, byte_order=order))
+        merges = list(balanced_merges(counts, 150, ties, dev=dev, window=window, byte_order=order))
         tokenizer = our_tokenizer(150, variant, True, None, ties=ties, byte_order=order, workers=workers)
         assert_equal(tokenizer.merges, pairs_of(merges))
         assert tokenizer.merge_counts == [merge.count for merge in merges]
@@ -170,7 +171,7 @@ def test_a_base_and_forced_tokens_come_first() -> None:
             name: {bytes(rng.choices(b"xcd", k=rng.randint(1, 9))): rng.randint(1, 9) for _ in range(6)}
             for name in "ab"
         }
-        merges = list(reference.balanced_merges(letters, 12, "first", dev=letters))
+        merges = list(balanced_merges(letters, 12, "first", dev=letters))
         expected = [(merge.left.replace(b"x", b"ab"), merge.right.replace(b"x", b"ab")) for merge in merges]
         counts = {
             name: PretokenCounts({word.replace(b"x", b"ab"): count for word, count in words.items()})

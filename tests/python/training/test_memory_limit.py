@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import io
-import os
 import random
 import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -278,9 +277,7 @@ def test_the_peak_of_a_training_with_millions_of_pretokens() -> None:
 
 @pytest.mark.parametrize(("columns", "is_shown"), [(200, True), (80, True), (50, False)])
 @pytest.mark.parametrize("name", ["count", "merge"])
-def test_a_bar_shows_facts_that_fit(
-    name: str, columns: int, is_shown: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_bar_shows_facts_that_fit(name: str, columns: int, is_shown: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     from rich.console import Console
 
     monkeypatch.setenv("COLUMNS", str(columns))
