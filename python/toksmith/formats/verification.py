@@ -37,13 +37,14 @@ def peer(what: str) -> Iterator[None]:
         raise ValueError(f"{what}: {panics}{error}") from error
 
 
-def _first_difference(ours: Sequence[object], theirs: Sequence[object]) -> int:
+def first_difference(ours: Sequence[object], theirs: Sequence[object]) -> int:
+    """Return the index of the first items that differ; the length of the shorter sequence if none do."""
     pairs = enumerate(zip(ours, theirs, strict=False))
     return next((i for i, (our, their) in pairs if our != their), min(len(ours), len(theirs)))
 
 
 def _refused(kind: str, text: str | bytes, ours: list[int], theirs: list[int]) -> ValueError:
-    at = _first_difference(ours, theirs)
+    at = first_difference(ours, theirs)
     near = slice(max(0, at - 3), at + 4)
     return ValueError(
         f"{kind}, read back, does not encode as this tokenizer does, and was not written: {text[:200]!r} has, around "
@@ -254,7 +255,7 @@ def _compare_decoding(kind: str, core: _core.Tokenizer, other: Any) -> None:
         there = other.decode(ids, skip_special_tokens=False)
     here = core.decode(ids, "replace")
     if here != there:
-        at = _first_difference(here, there)
+        at = first_difference(here, there)
         around = slice(max(0, at - 20), at + 20)
         raise ValueError(
             f"{kind}, read back, does not decode as this tokenizer does, and was not written: "

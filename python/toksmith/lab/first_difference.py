@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator
 
+from ..formats.verification import first_difference
+
 _AROUND = 30  # characters of context to both sides
 _SHOWN = 6  # ids from the first that differs on
 
@@ -78,9 +80,7 @@ def difference(
     if attempts[0] == attempts[1] and isinstance(attempts[0], list):
         return None
     lists = [ids if isinstance(ids, list) else [] for ids in attempts]
-    index = next((i for i, (id, other_id) in enumerate(zip(*lists, strict=False)) if id != other_id), None)
-    if index is None:
-        index = min(map(len, lists))
+    index = first_difference(*lists)
     at = len(ours.decode_bytes(lists[0][:index]).decode("utf-8", "ignore"))
     line, column = _moved(line, column, text[:at])
     sides = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeAlias
 
 from ..._internal.arguments import checked_workers, naming_keywords, whole
@@ -19,78 +19,57 @@ from .measure import encoders_of, measure
 Sources: TypeAlias = "Corpus | TextSources"
 
 
-class Texts:
-    """The texts of a comparison, of one or several languages."""
-
-    def __init__(self, on: Sources | Mapping[str, Sources], language_field: str | None) -> None:
-        if isinstance(on, Mapping) and language_field is not None:
-            raise ValueError("a mapping of languages and language_field are mutually exclusive")
-        self._language_field = language_field
-        self._corpora: list[tuple[str | None, Corpus]]
-        if isinstance(on, Mapping):
-            self._corpora = [(str(language), Corpus.of(sources)) for language, sources in on.items()]
-        else:
-            self._corpora = [(None, Corpus.of(on))]
-        if not self._corpora:
-            raise ValueError("no source is given")
-        for _, corpus in self._corpora:
-            corpus.check_local()
-            names = [source.name for source in corpus.sources if source.is_text]
-            if language_field is not None and names:
-                raise ValueError(
-                    f"{names[0]} has no records, and so no field {shown(language_field)} with a language"
-                )
-
-    @property
-    def total_bytes(self) -> int:
-        """The bytes of all files; 0 if they are not known."""
-        sizes = [corpus.total_bytes for _, corpus in self._corpora]
-        return sum(sizes) if all(sizes) else 0
-
-    def documents(self, read: Callable[[int], object]) -> Iterator[Document]:
-        """Yield all documents, in order. `read` is called with the number of bytes of a file that were read.
-
-        Raises:
-            OSError, ValueError, TypeError, ImportError: As `Corpus.documents`.
-        """
-        for language, corpus in self._corpora:
-            in_memory = corpus.sources[0].texts is not None
-            for document in corpus.documents(read, self._language_field):
-                name = language if in_memory and language is not None else document.source
-                yield Document(name, document.pieces, document.label if language is None else language)
+def _corpora(on: Sources | Mapping[str, Sources], language_field: str | None) -> list[tuple[str | None, Corpus]]:
+    """Return the texts of each language; of all languages, without a name, if `on` names none."""
+    if isinstance(on, Mapping) and language_field is not None:
+        raise ValueError("a mapping of languages and language_field are mutually exclusive")
+    named = on.items() if isinstance(on, Mapping) else [(None, on)]
+    corpora = [(language and str(language), Corpus.of(sources)) for language, sources in named]
+    if not corpora:
+        raise ValueError("no source is given")
+    for source in (source for _, corpus in corpora for source in corpus.sources):
+        if language_field is not None and source.is_text:
+            raise ValueError(f"{source.name} has no records, and so no field {shown(language_field)} with a language")
+    for _, corpus in corpora:
+        corpus.check_local()
+    return corpora
 
 
-class Parallel:
-    """The same sentences in several languages."""
+def _documents(
+    corpora: list[tuple[str | None, Corpus]], language_field: str | None, report: Report | None
+) -> Iterator[Document]:
+    sizes = [corpus.total_bytes for _, corpus in corpora]
+    read = summing(report, "encode", sum(sizes) if all(sizes) else 0)
+    for language, corpus in corpora:
+        in_memory = corpus.sources[0].texts is not None
+        for document in corpus.documents(read, language_field):
+            name = language if in_memory and language is not None else document.source
+            yield Document(name, document.pieces, document.label if language is None else language)
 
-    def __init__(self, texts: Mapping[str, Sources]) -> None:
-        if not isinstance(texts, Mapping):
-            raise TypeError(f"parallel texts are a mapping of languages to files, not {type(texts).__name__}")
-        if len(texts) < 2:
-            raise ValueError("parallel texts need two languages or more")
-        self.languages = [str(language) for language in texts]
-        self._texts = [*map(_corpus_of, texts.values())]
 
-    def documents(self) -> Iterator[Document]:
-        """Yield each sentence in each language as a document.
+def _parallel(texts: Mapping[str, Sources]) -> dict[str, Corpus]:
+    if not isinstance(texts, Mapping):
+        raise TypeError(f"parallel texts are a mapping of languages to files, not {type(texts).__name__}")
+    if len(texts) < 2:
+        raise ValueError("parallel texts need two languages or more")
+    return {str(language): _corpus_of(text) for language, text in texts.items()}
 
-        Raises:
-            OSError: A file cannot be read.
-            ValueError: The texts have different numbers of lines, or one is not UTF-8.
-        """
-        names = [
-            language if source.texts is not None else source.name
-            for language, [source] in zip(self.languages, (text.sources for text in self._texts), strict=True)
-        ]
-        for done, row in enumerate(itertools.zip_longest(*map(_lines_of, self._texts))):
-            if None in row:
-                short = self.languages[row.index(None)]
-                longer = next(name for name, line in zip(self.languages, row, strict=True) if line is not None)
-                raise ValueError(
-                    f"parallel texts differ in length: {short} ends after {done} lines, and {longer} goes on"
-                )
-            for language, name, sentence in zip(self.languages, names, row, strict=True):
-                yield Document(name, [sentence], language)
+
+def _sentences(parallel: dict[str, Corpus]) -> Iterator[Document]:
+    """Yield each sentence in each language as a document."""
+    names = [
+        language if source.texts is not None else source.name
+        for language, [source] in ((language, text.sources) for language, text in parallel.items())
+    ]
+    for done, row in enumerate(itertools.zip_longest(*map(_lines_of, parallel.values()))):
+        if None in row:
+            short = [*parallel][row.index(None)]
+            longer = next(name for name, line in zip(parallel, row, strict=True) if line is not None)
+            raise ValueError(
+                f"parallel texts differ in length: {short} ends after {done} lines, and {longer} goes on"
+            )
+        for language, name, sentence in zip(parallel, names, row, strict=True):
+            yield Document(name, [sentence], language)
 
 
 def _corpus_of(text: Sources) -> Corpus:
@@ -173,18 +152,18 @@ def compare(
     """
     count = checked_workers(workers)
     whole("resamples", resamples, 0)
-    texts = None if on is None else Texts(on, language_field)
-    sentences = None if parallel is None else Parallel(parallel)
-    languages = [] if sentences is None else sentences.languages
+    corpora = None if on is None else _corpora(on, language_field)
+    translations = {} if parallel is None else _parallel(parallel)
+    languages = [*translations]
     if reference is not None and reference not in languages:
         raise ValueError(
             f"reference is one of the languages of the parallel texts, {languages}, not {shown(reference)}"
         )
     encoders = encoders_of(tokenizers, count)
-    translated = None if sentences is None else measure(encoders, sentences.documents())
-    if texts is not None:
+    translated = measure(encoders, _sentences(translations)) if translations else None
+    if corpora is not None:
         with reporter(progress) as report:
-            table = measure(encoders, texts.documents(summing(report, "encode", texts.total_bytes)))
+            table = measure(encoders, _documents(corpora, language_field, report))
     elif translated is not None:
         table = translated
     else:
