@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import importlib.util
 import pkgutil
@@ -35,7 +36,7 @@ def _stands(library: str) -> bool:
     return module is not None and module is sys.modules.get(STAND_INS.get(library, ""))
 
 
-class Installation:
+class Installation(contextlib.AbstractContextManager["Installation"]):
     """A stand-in that has the name of its library. As a context manager it restores the modules in the end."""
 
     def __init__(self, library: str) -> None:
@@ -53,9 +54,6 @@ class Installation:
         if _stands(self.library):
             _taken_out(self.library)
             sys.modules.update(_originals.pop(self.library, {}))
-
-    def __enter__(self) -> Installation:
-        return self
 
     def __exit__(self, *exception: object) -> None:
         if self._installed_here:

@@ -7,6 +7,7 @@ of a model does (Cohere pads on the left, Whisper puts tokens in front).
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import functools
 import json
@@ -139,7 +140,7 @@ def _of_files(core: _core.Tokenizer, model: dict[str, Any] | None) -> Fast:
 _installed: Installed | None = None
 
 
-class Installed:
+class Installed(contextlib.AbstractContextManager["Installed"]):
     """The result of `install`: `uninstall` ends the installation, and so does the end of a `with`.
 
     Attributes:
@@ -171,9 +172,6 @@ class Installed:
             self._original = None
         if _installed is self:
             _installed = None
-
-    def __enter__(self) -> Installed:
-        return self
 
     def __exit__(self, *exception: object) -> None:
         self.uninstall()

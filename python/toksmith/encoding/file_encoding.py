@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import os
+import functools
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from .._core import Tokenizer as CoreTokenizer
@@ -18,26 +19,25 @@ WINDOW_BYTES: int | None = None
 
 def encode_file(
     core: CoreTokenizer,
-    path: str | os.PathLike[str],
-    out: str | os.PathLike[str] | None,
+    path: str,
+    out: str | None,
     dtype: DTypeLike | None,
     progress: bool | Report,
     **options: Any,
 ) -> NDArray[Any] | int:
     """Encode a file. See `Tokenizer.encode_file`; the options are those of the core."""
-    inputs.check_exists(os.fsdecode(path), "a text is for encode")
-    inputs.check_plain(os.fsdecode(path))
+    inputs.check_exists(path, "a text is for encode")
+    inputs.check_plain(path)
     options |= {"wide": is_wide(dtype, out is None or core.max_id() >= 2**16), "window_bytes": WINDOW_BYTES}
-    ids: NDArray[Any] | int
-    if out is not None:
-        whole_files.check_not_read(out, [path])
     with reporter(progress) as report:
+        encode: Callable[..., NDArray[Any] | int] = functools.partial(
+            core.encode_file, path, progress=report, **options
+        )
         if out is None:
-            ids = core.encode_file(os.fspath(path), out=None, progress=report, **options)
-            return ids
+            return encode(out=None)
+        whole_files.check_not_read(out, [path])
         with whole_files.replacing(out) as temporary:
-            ids = core.encode_file(os.fspath(path), out=(temporary, os.fspath(out)), progress=report, **options)
-            return ids
+            return encode(out=(temporary, out))
 
 
 def is_wide(dtype: DTypeLike | None, default: bool) -> bool:

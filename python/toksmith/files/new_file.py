@@ -10,23 +10,19 @@ import stat
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from types import TracebackType
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
 try:
     import fcntl
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-if TYPE_CHECKING:
-    from typing_extensions import Self
-
 _DIGITS = 8
 _UNLOCKED_SECONDS = 60
 """Age at which a temporary file counts as abandoned where files cannot be locked."""
 
 
-class NewFile:
+class NewFile(contextlib.AbstractContextManager["NewFile"]):
     """A new, empty file in a folder. `publish` gives it its name; without that, `close` removes it.
 
     On Linux the file has no name before it is published (`O_TMPFILE`): however the process ends, the system removes
@@ -58,12 +54,7 @@ class NewFile:
         if self._temporary is None:
             self.path = Path(_opened(self.file))
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def finish(self) -> None:

@@ -7,6 +7,7 @@ import itertools
 import tempfile
 import warnings
 from collections.abc import Callable, Iterable
+from typing import Any
 
 from .. import _core, patterns
 from .._internal import arguments, memory
@@ -91,57 +92,25 @@ def counted(
     """Count the pretokens of texts. `refuse` may save counts that do not fit into the limit, and raise an error."""
     texts.check_local()
     with reporter(progress) as report, texts.naming():
-        counting = begun(texts, special_tokens, pattern.core(), workers, memory_limit, report, min_count)
+        limits = {"workers": workers, "memory_limit": memory_limit, "min_count": min_count}
+        counting = begun(texts, special_tokens, pattern.core(), report, **limits)
         core = counting.finish(refuse)
     _warn_if_hardly_any(core, pattern)
     return PretokenCounts._of(core, pattern, special_tokens)
 
 
-def counter(
-    special_tokens: list[str],
-    cuts: _core.Pretokenizer,
-    *,
-    workers: int,
-    replace: bool,
-    memory_limit: int | None,
-    min_count: int = 1,
-    separator: str | None = None,
-) -> _core.Counting:
-    """Return a counter that has counted nothing yet. The options are checked."""
-    return _core.Counting(
-        special_tokens,
-        cuts,
-        workers=workers,
-        replace=replace,
-        memory_limit=memory_limit,
-        temporary=tempfile.gettempdir(),
-        min_count=min_count,
-        chunk_bytes=CHUNK_BYTES,
-        separator=separator,
-        table_bytes=TABLE_BYTES,
-    )
+def counter(special_tokens: list[str], cuts: _core.Pretokenizer, **options: Any) -> _core.Counting:
+    """Return a counter that has counted nothing yet. The options are those of the core, checked."""
+    sizes: Any = {"chunk_bytes": CHUNK_BYTES, "table_bytes": TABLE_BYTES}
+    return _core.Counting(special_tokens, cuts, temporary=tempfile.gettempdir(), **sizes, **options)
 
 
 def begun(
-    texts: Corpus,
-    special_tokens: list[str],
-    cuts: _core.Pretokenizer,
-    workers: int,
-    memory_limit: int,
-    report: Report | None,
-    min_count: int = 1,
+    texts: Corpus, special_tokens: list[str], cuts: _core.Pretokenizer, report: Report | None, **options: Any
 ) -> _core.Counting:
     """Return a counter that has counted all texts of a corpus, and is not finished."""
-    replace = texts.replaces_invalid
-    counting = counter(
-        special_tokens,
-        cuts,
-        workers=workers,
-        replace=replace,
-        memory_limit=memory_limit,
-        min_count=min_count,
-        separator=texts.document_separator,
-    )
+    replace, separator = texts.replaces_invalid, texts.document_separator
+    counting = counter(special_tokens, cuts, replace=replace, separator=separator, **options)
     for kind, group in itertools.groupby(texts.sources, lambda source: source.kind):
         if kind == "file":
             counting.files(list(group), progress=report)

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from .. import _core
-from .._internal import memory
 from .._internal.progress import Report
 from ..tokenizer import Tokenizer
 from .checkpoint import Checkpoint
@@ -18,7 +17,7 @@ from .parity import Languages
 Runs: TypeAlias = "tuple[_core.Pretokenizer, Callable[[_core.Pretokenizer], _core.PretokenCounts]]"
 """The pattern of runs of words, and what counts all pretokens of a text."""
 Texts: TypeAlias = "_core.PretokenCounts | Languages | Runs"
-_BYTES_PER_SLOT = 32
+BYTES_PER_SLOT = 32
 """Bytes of memory of a counted pretoken, at least."""
 _LIMIT_OVERSHOOT = 32 << 20
 """Bytes that a training may take above its limit."""
@@ -90,11 +89,6 @@ def warn_if_large(counts: _core.PretokenCounts, options: Options, available: int
 def memory_of_counts(counts: _core.PretokenCounts, options: Options) -> int:
     """Return the bytes of memory that counts take."""
     return _needs(counts, options)[0][-1]
-
-
-def memory_available(counts: _core.PretokenCounts, consume: bool) -> int:
-    """Return the bytes of memory that learning may take without a limit."""
-    return memory.remaining() + (_BYTES_PER_SLOT * len(counts) if consume else 0)
 
 
 def memory_error(

@@ -134,7 +134,7 @@ class Plan:
         if self.memory_limit is not None:
             self._check_memory(counts, self.memory_limit)
         else:
-            available = learning.memory_available(counts, are_own)
+            available = memory.remaining() + (learning.BYTES_PER_SLOT * len(counts) if are_own else 0)
             self._check_memory(counts, available)
             learning.warn_if_large(counts, self.options, available)
 
@@ -155,7 +155,8 @@ class Plan:
         with reporter(self.progress) as report, corpus.naming():
 
             def count(cuts: _core.Pretokenizer) -> _core.PretokenCounts:
-                return begun(corpus, names, cuts, self.workers, memory.limit(limit), report).finish()
+                limits = {"workers": self.workers, "memory_limit": memory.limit(limit)}
+                return begun(corpus, names, cuts, report, **limits).finish()
 
             return learning.learned((options.pattern.core(), count), options, core_options, report)
 
