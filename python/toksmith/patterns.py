@@ -8,21 +8,25 @@ Any other pattern has its meaning in the `regex` package; the core compiles it i
 from __future__ import annotations
 
 import contextlib
+import difflib
 import functools
 import operator
 import re
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any, Literal, NamedTuple
 
 from . import _core
-from ._internal import arguments, choices, pattern_names
-from ._internal.messages import shown
+from ._internal import arguments, choices
+from ._internal.messages import printable, shown
 
 NAMED: dict[str, str] = _core.NAMED_PATTERNS
 """The pattern of each name. `r50k` is another name of `gpt2`, and `llama3` of `cl100k_old`.
 
-The names of published encodings, such as `cl100k_base`, are taken as well: `pattern_names.ALIASES`.
+The names of published encodings, such as `cl100k_base`, are taken as well: `ALIASES`.
 """
+ALIASES: dict[str, str] = _core.PATTERN_ALIASES
+"""Published encodings, with the name of the pattern that each has. `gpt2` is the name of both."""
 
 GPT2, CL100K, CL100K_OLD, O200K = map(NAMED.__getitem__, ("gpt2", "cl100k", "cl100k_old", "o200k"))
 QWEN2, NANOCHAT, QWEN35, TEKKEN = map(NAMED.__getitem__, ("qwen2", "nanochat", "qwen3.5", "tekken"))
@@ -155,13 +159,13 @@ def expression(pattern: str) -> str:
     >>> expression("cl100k_base") == CL100K, expression("[a-z]+")
     (True, '[a-z]+')
     """
-    name = pattern_names.ALIASES.get(pattern, pattern)
+    name = ALIASES.get(pattern, pattern)
     if name in NAMED:
         return NAMED[name]
     if pattern in COMPILED:
         return _core.from_fancy_regex(COMPILED[pattern])
     if pattern not in SPELLINGS:
-        pattern_names.check(pattern, [*NAMED, *COMPILED])
+        _refuse_name(pattern)
     return pattern
 
 
@@ -180,7 +184,7 @@ def of_tiktoken(pattern: object, unmatched: choices.Unmatched | None = None) -> 
 
 def of_tiktoken_source(text: str, unmatched: choices.Unmatched | None = None) -> Pattern:
     """Return the `Pattern` of an expression in tiktoken's dialect, which is never a name; warns if it is like one."""
-    pattern_names.warn(text, NAMED)
+    warn_of_name(text)
     if text in SPELLINGS:
         return of_source(text, 0, unmatched or "keep")
     return of_source(_core.from_fancy_regex(text), 0, unmatched or "drop")
@@ -341,3 +345,67 @@ def explain(pattern: object, dialect: Literal["regex", "tiktoken"] = "regex") ->
     regex: a look behind, at character 0
     """
     return (of_tiktoken(pattern) if dialect == "tiktoken" else resolve(pattern)).engine()
+
+
+# Names that are nearly right
+#
+# A name with a typing error would be an expression that matches its own letters and nothing else, and training would
+# merge across words without a warning. So a string that looks like a name is refused unless it is one.
+
+_METACHARACTERS = frozenset("\\.^$*+?{}[]()|")
+# A name has no more characters than this.
+_MAX_NAME = 64
+# Least similarity, from 0 to 1, of two names of which one may be meant by the other.
+_ALIKE = 0.8
+
+
+def _refuse_name(text: str) -> None:
+    """Raise ValueError for a string that looks like a name but is none; says how to write the expression.
+
+    It looks like a name if it has from 2 to 64 characters, a letter or a digit among them, and no metacharacter of a
+    regular expression; or if it is similar to a name.
+    """
+    meant = _suggestion(text)
+    is_literal = any(map(str.isalnum, text)) and _METACHARACTERS.isdisjoint(text) and 1 < len(text) <= _MAX_NAME
+    if meant is not None or is_literal:
+        question = "." if meant is None else f": did you mean {meant}?"
+        raise ValueError(
+            f"{shown(text)} looks like the name of a pattern, but no pattern has this name{question} The names are "
+            f"{', '.join([*NAMED, *COMPILED, *ALIASES])}. An expression for these very characters is "
+            f"(?:{printable(text)})"
+        )
+
+
+def warn_of_name(text: str) -> None:
+    """Warn of an expression that is the name of a pattern, or similar to one, where only expressions are taken.
+
+    The stand-ins for other libraries take every expression that the originals take, and the originals have no names.
+    """
+    meant = repr(text) if text in NAMED or text in ALIASES else _suggestion(text)
+    if meant not in (None, "None"):
+        warnings.warn(
+            f"the pattern {shown(text)} is taken as a regular expression, as by the original library: it matches "
+            f"these very characters alone. The expression of the pattern {meant} is in toksmith.patterns.NAMED or COMPILED",
+            stacklevel=4,
+        )
+
+
+def _suggestion(text: str) -> str | None:
+    """Return the name that may be meant by a string that is no name, as a message shows it; None for no similar name.
+
+    >>> _suggestion("GPT2"), _suggestion("[a-z]+")
+    ("'gpt2'", None)
+    """
+    letters = _letters(text)
+    if not letters or len(text) > _MAX_NAME or not all(c.isalnum() or c in " -_./:" for c in text):
+        return None
+    if letters in ("none", "null"):
+        return "None"
+    spelled = {_letters(name): name for name in (*ALIASES, *COMPILED, *NAMED)}
+    close = [letters] if letters in spelled else difflib.get_close_matches(letters, spelled, 1, _ALIKE)
+    return repr(spelled[close[0]]) if close else None
+
+
+def _letters(name: str) -> str:
+    """Return only letters and digits, in lower case, so that spellings of a name are equal."""
+    return "".join(filter(str.isalnum, name)).lower()

@@ -15,7 +15,6 @@ import toksmith
 import toksmith.compat.minbpe as minbpe
 import toksmith.compat.rustbpe as rustbpe
 from toksmith import Encoding, PretokenCounts, Tokenizer, patterns
-from toksmith._internal import pattern_names
 from toksmith.formats.published import encodings
 
 TEXT = "the lowest of the low, the newest of the new\n" * 50
@@ -96,7 +95,7 @@ def test_the_command_line_refuses_it_too(files: Path) -> None:
 
 @pytest.mark.parametrize("door", ["Tokenizer", "train", "from_files", "from_tiktoken", "Encoding.from_tiktoken"])
 def test_the_names_of_published_encodings_are_names(door: str, files: Path) -> None:
-    for alias, name in pattern_names.ALIASES.items():
+    for alias, name in patterns.ALIASES.items():
         made, expected = DOORS[door](files, alias), DOORS[door](files, name)
         text = "It's 1234567 o'clock,\n\n  HELLOWorld 'LL\t\n"
         assert pattern_of(made) == pattern_of(expected)

@@ -8,7 +8,6 @@ from collections.abc import Collection, Iterable, Mapping
 import regex
 
 from ... import patterns
-from ..._internal import pattern_names
 from ..._internal.messages import shown
 from .. import _merges
 from .base import Model, Tokenizer
@@ -37,7 +36,7 @@ class RegexTokenizer(Tokenizer):
         source = GPT4_SPLIT_PATTERN if pattern is None else pattern
         if not isinstance(source, str):
             raise TypeError(f"a pattern is a regular expression as str, not {type(source).__name__}")
-        pattern_names.warn(source, patterns.NAMED)
+        patterns.warn_of_name(source)
         self._replace(Model(source, {}, {}))
 
     @property
