@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from .tokenizer import Tokenizer as Tokenizer
     from .training.counting import count_pretokens as count_pretokens
     from .training.counts import PretokenCounts as PretokenCounts
-    from .training.ids import IdOrder as IdOrder
+    from .training.options import IdOrder as IdOrder
     from .training.parity import Parity as Parity
     from .training.superwords import Superwords as Superwords
     from .training.train import train as train
@@ -46,7 +46,7 @@ _NAMES = {
     "tokenizer": "Tokenizer",
     "training.counting": "count_pretokens",
     "training.counts": "PretokenCounts",
-    "training.ids": "IdOrder",
+    "training.options": "IdOrder",
     "training.parity": "Parity",
     "training.superwords": "Superwords",
     "training.train": "train train_bpe",

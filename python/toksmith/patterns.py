@@ -385,7 +385,8 @@ def warn_of_name(text: str) -> None:
     if meant not in (None, "None"):
         warnings.warn(
             f"the pattern {shown(text)} is taken as a regular expression, as by the original library: it matches "
-            f"these very characters alone. The expression of the pattern {meant} is in toksmith.patterns.NAMED or COMPILED",
+            f"these very characters alone. The expression of the pattern {meant} is in toksmith.patterns.NAMED or "
+            "COMPILED",
             stacklevel=4,
         )
 

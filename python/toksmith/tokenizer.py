@@ -11,7 +11,7 @@ import warnings
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import EllipsisType
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypedDict, overload
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, TypedDict, overload
 
 from . import patterns
 from ._core import Continuations, DecodeStream, Document, Pipeline
@@ -22,7 +22,6 @@ from ._internal.messages import shown
 from ._internal.progress import Report
 from ._internal.views import ListView
 from .encoding import exact_lengths, text_streaming
-from .encoding.pairs import EncodedPair
 from .formats import sources
 
 if TYPE_CHECKING:
@@ -42,6 +41,20 @@ SpecialToken = str | EllipsisType | None
 
 _cores: weakref.WeakValueDictionary[int, CoreTokenizer] = weakref.WeakValueDictionary()
 """The tokenizers of this process by address. Unpickling one of them shares it, and reads nothing."""
+
+
+class EncodedPair(NamedTuple):
+    """Ids with a border: what `Tokenizer.encode_pair` and `Tokenizer.append` return.
+
+    Attributes:
+        ids: All ids.
+        border: How many of them are before the border.
+        crosses: Whether the whole text, encoded at once, has a token with bytes of both sides.
+    """
+
+    ids: list[int]
+    border: int
+    crosses: bool
 
 
 class FileOptions(TypedDict, total=False):

@@ -152,7 +152,7 @@ def _run(args: list[str]) -> int:
         # Errors of writing a file name the file: without a name, the error is of standard output.
         if error.errno in (errno.ENOSPC, errno.EFBIG) and error.filename is None:
             standard.drop_output()
-            error.filename = standard.output_name("-")
+            error.filename = standard.name_of("-")
         raise
     standard.flush_output()
     return status

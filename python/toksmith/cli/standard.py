@@ -9,9 +9,9 @@ import sys
 from collections.abc import Iterator
 
 
-def output_name(path: str) -> str:
-    """Return what to call an output in a message."""
-    return "standard output" if path == "-" else path
+def name_of(path: str, stream: str = "output") -> str:
+    """Return what to call an output, or an input, in a message."""
+    return f"standard {stream}" if path == "-" else path
 
 
 @contextlib.contextmanager
@@ -43,7 +43,7 @@ def flush_output() -> None:
     """Write what was printed."""
     try:
         if sys.stdout is not None:  # it may be closed from the start
-            with naming(output_name("-")):
+            with naming(name_of("-")):
                 sys.stdout.flush()
     except OSError:
         drop_output()

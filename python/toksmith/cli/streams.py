@@ -18,14 +18,9 @@ from .._internal.messages import printable, shown
 from .._internal.progress import Report
 from ..files import text_files, watching, whole_files
 from .command_line import Progress, UsageError
-from .standard import naming, output_name, say
+from .standard import name_of, naming, say
 
 WINDOW = 1 << 20
-
-
-def input_name(path: str) -> str:
-    """Return what to call an input in a message."""
-    return "standard input" if path == "-" else path
 
 
 class Input:
@@ -39,7 +34,7 @@ class Input:
         self._value = "" if value is None else value
         self.path = None if value is not None else "-" if file is None else file
         self.files = [] if self.path is None else [self.path]
-        self.name = option if self.path is None else input_name(self.path)
+        self.name = option if self.path is None else name_of(self.path, "input")
 
     def windows(self, stage: str = "", report: Report | None = None) -> Iterator[bytes]:
         """Yield its bytes, as the function `windows`."""
@@ -79,7 +74,7 @@ def check_inputs(
 
 def windows(path: str, stage: str = "", report: Report | None = None) -> Iterator[bytes]:
     """Yield the bytes of a file or of standard input as they come, without newline translation."""
-    done, name = 0, input_name(path)
+    done, name = 0, name_of(path, "input")
     with naming(name), _open(path) as file, watching.unchanged(file.fileno(), name):
         status = os.fstat(file.fileno())
         total = status.st_size if stat.S_ISREG(status.st_mode) else 0
@@ -102,13 +97,13 @@ def text(path: str, errors: str = "strict", report: Report | None = None) -> Ite
     """Yield the text of a UTF-8 file or of standard input."""
     if path != "-":
         _core.check_head(path, b"", plain=True)
-    yield from text_files.decoded(_plain(path, report), input_name(path), errors)
+    yield from text_files.decoded(_plain(path, report), name_of(path, "input"), errors)
 
 
 def _plain(path: str, report: Report | None) -> Iterator[bytes]:
     blocks = windows(path, "encode", report)
     for first in itertools.islice(blocks, 1):
-        _core.check_head(input_name(path), first, plain=True)
+        _core.check_head(name_of(path, "input"), first, plain=True)
         yield first
     yield from blocks
 
@@ -135,7 +130,7 @@ def write(out: str, parts: Iterable[bytes]) -> int:
             size += len(part)
             yield part
 
-    with naming(output_name(out)):
+    with naming(name_of(out)):
         if out != "-":
             whole_files.write(out, measured())
         else:

@@ -12,7 +12,7 @@ from .._internal import choices
 from ..corpus import Corpus
 from ..formats import sources
 from ..tokenizer import Tokenizer
-from ..training.ids import IdOrder
+from ..training.options import IdOrder
 from ..training.plan import Request, planned
 from . import options, streams
 from .command_line import Progress, UsageError, command, option

@@ -26,6 +26,7 @@ from ..lab.first_difference import Side
 from ..tokenizer import Tokenizer
 from . import options, streams
 from .command_line import UsageError, command, option
+from .standard import name_of
 
 EXAMPLES = """\
   toksmith verify cl100k_base --against tiktoken
@@ -135,17 +136,13 @@ def _huggingface(source: str) -> tuple[Side, Iterable[str]]:
         raise ValueError(f"{path}: tokenizers cannot read it: {error}") from None
     special = [token.content for token in theirs.get_added_tokens_decoder().values()]
 
-    def encode(text: str) -> list[int]:
-        with verification.peer("tokenizers"):
-            ids: list[int] = theirs.encode(text, add_special_tokens=False).ids
-            return ids
-
     def decode_bytes(ids: list[int]) -> bytes:
         with verification.peer("tokenizers"):
             text: str = theirs.decode(ids, skip_special_tokens=False)
             return text.encode()
 
-    return Side(f"tokenizers {importlib.metadata.version('tokenizers')}", encode, decode_bytes), special
+    name = f"tokenizers {importlib.metadata.version('tokenizers')}"
+    return Side(name, lambda text: theirs.encode(text, add_special_tokens=False).ids, decode_bytes), special
 
 
 def _imported(name: str) -> ModuleType:
@@ -162,4 +159,4 @@ def _texts(files: Sequence[str], text: str | None, specials: Iterable[str]) -> I
         for number, text in enumerate(stress.texts(specials), 1):
             yield f"stress text {number}", [text]
     for file in files:
-        yield streams.input_name(file), first_difference.pieces_of(streams.text(file, "replace"))
+        yield name_of(file, "input"), first_difference.pieces_of(streams.text(file, "replace"))

@@ -139,7 +139,9 @@ class TrainingData:
 
     def read(self, start: int, stop: int) -> Integers:
         """Return the ids from `start` to before `stop`, which must be within the split."""
-        return shards.read_across(self._token_starts, start, stop, self._shard_ids, self.dtype)
+        return shards.read_across(
+            self._token_starts, start, stop, lambda number: self._ids(self._shards[number]), self.dtype
+        )
 
     @property
     def has_mask(self) -> bool:
@@ -156,14 +158,10 @@ class TrainingData:
 
         if not self.has_mask:
             raise ValueError(f"{self.folder}: there is no mask: write the folder with messages=True")
-        mask = shards.read_across(self._token_starts, start, stop, self._shard_mask, np.dtype(np.uint8))
+        mask = shards.read_across(
+            self._token_starts, start, stop, lambda number: self._mask(self._shards[number]), np.dtype(np.uint8)
+        )
         return mask.astype(np.bool_)
-
-    def _shard_mask(self, number: int) -> shards.Ids:
-        return self._mask(self._shards[number])
-
-    def _shard_ids(self, number: int) -> shards.Ids:
-        return self._ids(self._shards[number])
 
     def windows(
         self,

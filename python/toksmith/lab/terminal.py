@@ -89,15 +89,6 @@ def counts(tokens: int, size: int) -> str:
     return f"{line}, {size / tokens:.2f} bytes per token" if tokens else line
 
 
-def more(tokens: int) -> str:
-    r"""Return a line that says how many tokens are not drawn; "" for none.
-
-    >>> more(1200), more(0)
-    ('… and 1,200 more tokens\n', '')
-    """
-    return f"… and {counted(tokens, 'more token')}\n" if tokens > 0 else ""
-
-
 # Running text, and one token a line
 
 

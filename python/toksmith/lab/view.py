@@ -10,6 +10,7 @@ import html
 from collections.abc import Iterator, Sequence
 
 from .._internal.arguments import checked_text, whole
+from .._internal.messages import counted
 from ..tokenizer import Tokenizer, tokenizer_of
 from . import parts, terminal
 from . import spans as spans_of
@@ -118,7 +119,8 @@ class View:
     def _below(self) -> str:
         """Return how many tokens are not drawn, the counts, and what the pattern has lost."""
         count, size = len(self._ids), len(self.text.encode())
-        below = (terminal.more(count - self.limit) if self.limit else "") + terminal.counts(count, size)
+        left = count - self.limit if self.limit else 0
+        below = (f"… and {counted(left, 'more token')}\n" if left > 0 else "") + terminal.counts(count, size)
         # The steps of a pipeline may lose text on purpose.
         if parts.pattern(self._tokenizer).unmatched == "drop" and self._tokenizer.pipeline is None:
             lost = size - len(self._tokenizer.decode_bytes(self._ids))

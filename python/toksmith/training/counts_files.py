@@ -6,6 +6,7 @@ SHA-256 of all bytes before it.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -102,18 +103,22 @@ def counts_of(table: Table, end_place: int) -> _core.PretokenCounts:
     for name in ("pretoken", "count"):
         if names.count(name) != 1:
             raise ValueError(f"the table has no one column {shown(name)}: it has {', '.join(map(shown, names))}")
-    try:
+    with _refusing():
         pretokens, counts = (_core.ArrowColumn(table[name]) for name in ("pretoken", "count"))
         firsts = _core.ArrowColumn(table["first"]) if names.count("first") == 1 else None
         return _core.counts_from_arrow(pretokens, counts, firsts, end_place)
-    except TypeError as error:
-        raise ValueError(f"the table holds no counts: {error}") from None
 
 
 def add(counting: _core.Counting, pretokens: object, counts: object) -> None:
     """Add the counts in two columns of Arrow to a counting."""
-    try:
+    with _refusing():
         _core.count_counts(counting, _core.ArrowColumn(pretokens), _core.ArrowColumn(counts))
+
+
+@contextlib.contextmanager
+def _refusing() -> Iterator[None]:
+    try:
+        yield
     except TypeError as error:
         raise ValueError(f"the table holds no counts: {error}") from None
 

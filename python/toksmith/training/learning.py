@@ -76,7 +76,7 @@ def _warn_if_short(options: Options, added: int) -> None:
 
 def warn_if_large(counts: _core.PretokenCounts, options: Options, available: int) -> None:
     """Warn if learning may take more memory than there is."""
-    _, _, least, most, _ = _needs(counts, options)[0]
+    _, _, least, most, _ = memory_needs(counts, options)[0]
     if available < most:
         advised = max(available - _LIMIT_OVERSHOOT, least) // 10**6
         warnings.warn(
@@ -84,11 +84,6 @@ def warn_if_large(counts: _core.PretokenCounts, options: Options, available: int
             f'memory_limit="{advised}MB" learns the same in less memory',
             stacklevel=7,
         )
-
-
-def memory_of_counts(counts: _core.PretokenCounts, options: Options) -> int:
-    """Return the bytes of memory that counts take."""
-    return _needs(counts, options)[0][-1]
 
 
 def memory_error(
@@ -100,7 +95,7 @@ def memory_error(
     """
     needs = [
         (step, pretokens, least if min_count is None else max(least, -(-4 * size // 3)))
-        for step, pretokens, least, _, size in _needs(counts, options)
+        for step, pretokens, least, _, size in memory_needs(counts, options)
     ]
     _, unique, least = [need for need in needs if need[0] <= max(min_count or 1, 1)][-1]
     if least <= available:
@@ -118,7 +113,7 @@ def memory_error(
     )
 
 
-def _needs(counts: Counts, options: Options) -> list[tuple[int, int, int, int, int]]:
+def memory_needs(counts: Counts, options: Options) -> list[tuple[int, int, int, int, int]]:
     """Return the memory that pretokens take, of all and of those that occur more often, by looking at each of them.
 
     An item is the least count, the number of distinct pretokens, the bytes for learning from them at least, the same

@@ -8,11 +8,30 @@ from typing import Any, cast
 
 from .. import patterns
 from .._internal import arguments, choices
-from .._internal.choices import TieRule, Ties, Unmatched
+from .._internal.choices import ByteOrder, SpecialIds, TieRule, Ties, Unmatched
 from .._internal.messages import shown
 from ..patterns import Pattern
 from ..tokenizer import Tokenizer
-from .ids import IdOrder
+
+
+@dataclass(frozen=True)
+class IdOrder:
+    """The order of the ids of a new tokenizer; merges have theirs in the order in which they are learned.
+
+    Args:
+        special_tokens: Where the ids of special tokens are: "first", "after_bytes" or "last".
+        single_bytes: The order of the 256 bytes: by "value", or as "gpt2" prints them.
+
+    >>> IdOrder(special_tokens="last")
+    IdOrder(special_tokens='last', single_bytes='value')
+    """
+
+    special_tokens: SpecialIds = "first"
+    single_bytes: ByteOrder = "value"
+
+    def __post_init__(self) -> None:
+        arguments.one_of("special_tokens", self.special_tokens, choices.SpecialIds)
+        arguments.one_of("single_bytes", self.single_bytes, choices.ByteOrder)
 
 
 @dataclass(frozen=True)

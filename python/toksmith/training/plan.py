@@ -24,8 +24,7 @@ from .checkpoint import Checkpoint
 from .counting import begun, counted
 from .counts import PretokenCounts, check_specials, head_of
 from .counts_files import Counts
-from .ids import IdOrder
-from .options import Options, check_base, forced_bytes, pattern_of, ties_of
+from .options import IdOrder, Options, check_base, forced_bytes, pattern_of, ties_of
 from .parity import Parity, Text
 from .superwords import Superwords, check_read_twice
 
@@ -106,7 +105,7 @@ class Plan:
             if isinstance(text, PretokenCounts):
                 counts.append(text if least == 1 else text.at_least(least))
                 continue
-            taken = sum(learning.memory_of_counts(other._core, self.options) for other in counts)
+            taken = sum(learning.memory_needs(other._core, self.options)[0][-1] for other in counts)
             available = max(1, memory.limit(self.memory_limit) - taken)
             refuse = functools.partial(self._check_memory, available=available, min_count=least)
             limits = (self.workers, available, least)

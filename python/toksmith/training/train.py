@@ -10,7 +10,7 @@ from .._internal.choices import SuperwordRule, Ties
 from .._internal.progress import Report
 from ..corpus import FilePath
 from ..tokenizer import Tokenizer
-from .ids import IdOrder
+from .options import IdOrder
 from .parity import Parity, Text
 from .plan import Request, planned
 from .superwords import Superwords

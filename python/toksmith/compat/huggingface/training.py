@@ -12,7 +12,7 @@ from ..._core import spell, unspell
 from ..._internal.arguments import checked_text
 from ..._internal.messages import shown
 from ...files import text_files
-from ...training.ids import IdOrder
+from ...training.options import IdOrder
 from ...training.train import train
 
 
