@@ -107,8 +107,12 @@ class Corpus:
         Raises:
             ValueError: All files are in the folder.
         """
-        corpus = copy.copy(self)
-        corpus.sources = [source for source in self.sources if not source.is_in(folder)]
+        corpus, outside = copy.copy(self), folder.absolute()
+        corpus.sources = [
+            source
+            for source in self.sources
+            if not (source.is_regular and outside in Path(source.path).absolute().parents)
+        ]
         if not corpus.sources:
             raise ValueError("no source is given")
         corpus.check()

@@ -362,13 +362,7 @@ class Tokenizer:
         threads, pieces = arguments.checked_workers(workers), arguments.checked_pieces(iterable)
         if arrays:
             return text_streaming.arrays(self._core, pieces, special, threads)
-        return itertools.chain.from_iterable(self._encode_pieces(pieces, special))
-
-    def _encode_pieces(self, iterable: Iterable[str], special: bool) -> Iterator[list[int]]:
-        stream = self._core.stream(special)
-        for text in iterable:
-            yield stream.push(text)
-        yield stream.finish()
+        return itertools.chain.from_iterable(text_streaming.lists(self._core, pieces, special))
 
     def encode_with_offsets(
         self, text: str, *, unit: Literal["characters", "bytes"] = "characters", special: bool = True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
@@ -25,12 +26,24 @@ _MAX_SPECIAL_BYTES = 1 << 12
 _ARRAY_IDS = 1 << 18
 
 
+def lists(core: CoreTokenizer, texts: Iterable[str], special: bool) -> Iterator[list[int]]:
+    """Yield the ids of the joined pieces as they come."""
+    stream = core.stream(special)
+    for text in texts:
+        yield stream.push(text)
+    yield stream.finish()
+
+
 def arrays(
     core: CoreTokenizer, texts: Iterable[str], special: bool, workers: int | None
 ) -> Iterator[NDArray[np.uint32]]:
     """Yield the ids of the joined pieces in arrays. See `Tokenizer.encode_iterable`."""
     if not can_cut(core):
-        yield from _of_stream(core, texts, special)
+        import numpy as np
+
+        ids = itertools.chain.from_iterable(lists(core, texts, special))
+        while batch := list(itertools.islice(ids, _ARRAY_IDS)):
+            yield np.array(batch, np.uint32)
         return
     for i, chunk in enumerate(_chunks(core, texts, special)):
         yield core.encode_to_numpy(chunk, special, workers, i > 0)
@@ -39,8 +52,7 @@ def arrays(
 def count(core: CoreTokenizer, texts: Iterable[str], special: bool, workers: int | None) -> int:
     """Return how many ids the joined pieces have. Memory does not grow with their length if text can be cut."""
     if not can_cut(core):
-        stream = core.stream(special)
-        return sum(len(stream.push(text)) for text in texts) + len(stream.finish())
+        return sum(map(len, lists(core, texts, special)))
     return sum(core.count(chunk, special, workers, i > 0) for i, chunk in enumerate(_chunks(core, texts, special)))
 
 
@@ -90,22 +102,6 @@ def _split(core: CoreTokenizer, pieces: list[str], special: bool) -> tuple[str, 
         return "", tail
     pieces.append(tail[: start + cut])
     return "".join(pieces), tail[start + cut :]
-
-
-def _of_stream(core: CoreTokenizer, texts: Iterable[str], special: bool) -> Iterator[NDArray[np.uint32]]:
-    """Yield the ids of a tokenizer whose text cannot be cut, or only at special tokens."""
-    import numpy as np
-
-    stream = core.stream(special)
-    ids: list[int] = []
-    for text in texts:
-        ids += stream.push(text)
-        if len(ids) >= _ARRAY_IDS:
-            yield np.array(ids, np.uint32)
-            ids = []
-    ids += stream.finish()
-    if ids:
-        yield np.array(ids, np.uint32)
 
 
 def pieces(stream: DecodeStream, ids: Iterator[int]) -> Iterator[str]:

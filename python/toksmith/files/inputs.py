@@ -84,10 +84,6 @@ class Source(NamedTuple):
         """Whether this is a regular file of this machine."""
         return self.open is None and self.seen is not None
 
-    def is_in(self, folder: Path) -> bool:
-        """Return whether this is a regular file in a folder of this machine."""
-        return self.is_regular and folder.absolute() in Path(self.path).absolute().parents
-
 
 class Reading(NamedTuple):
     """How files are read: the options of `Corpus`."""

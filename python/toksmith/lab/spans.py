@@ -17,6 +17,7 @@ import unicodedata
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from ..formats.verification import text_of
 from ..tokenizer import Tokenizer
 
 SPACE = "␣"
@@ -57,7 +58,7 @@ class Spans(dict[int, Span]):
 
     def __missing__(self, id: int) -> Span:
         token = self._tokenizer.token_bytes(id)
-        span = self[id] = Span(id, token, shown(token), id in self._specials, is_partial(token))
+        span = self[id] = Span(id, token, shown(token), id in self._specials, text_of(token) is None)
         return span
 
 
@@ -71,15 +72,6 @@ def _special_ids(tokenizer: Tokenizer) -> frozenset[int]:
 def of_ids(tokenizer: Tokenizer, ids: Iterable[int]) -> list[Span]:
     """Return the span of each id, in order; `KeyError` for an id that has no token."""
     return list(map(Spans(tokenizer).__getitem__, ids))
-
-
-def is_partial(token: bytes) -> bool:
-    """Return whether the bytes are no whole characters."""
-    try:
-        token.decode()
-    except UnicodeDecodeError:
-        return True
-    return False
 
 
 # Characters and their marks

@@ -82,7 +82,7 @@ def warn_if_large(counts: _core.PretokenCounts, options: Options, available: int
         warnings.warn(
             f"learning merges takes up to {most / 1e6:,.0f} MB, and there are {available / 1e6:,.0f} MB: "
             f'memory_limit="{advised}MB" learns the same in less memory',
-            stacklevel=7,
+            stacklevel=6,
         )
 
 

@@ -116,7 +116,8 @@ class Plan:
     def _learned(self, counts: list[PretokenCounts]) -> Tokenizer:
         """Learn merges from the counts of all texts."""
         are_own = all(own is not text or own._is_temporary for own, text in zip(counts, self.texts, strict=True))
-        texts: learning.Texts = counts[0]._core
+        core = counts[0]._core
+        texts: learning.Texts = core
         options = self.options.for_core()
         if self.parity:
             texts = self.parity.languages(self.sources, counts)
@@ -124,18 +125,13 @@ class Plan:
                 # Hugging Face's trainer for languages compares spellings where its other one compares ids.
                 options["ties"] = "spelling"
         else:
-            self._check_memory_to_learn(counts[0]._core, are_own)
             options["memory_limit"] = self.memory_limit
+            unbounded = memory.remaining() + (learning.BYTES_PER_SLOT * len(core) if are_own else 0)
+            self._check_memory(core, unbounded if self.memory_limit is None else self.memory_limit)
+            if self.memory_limit is None:
+                learning.warn_if_large(core, self.options, unbounded)
         with reporter(self.progress) as report:
             return learning.learned(texts, self.options, options, report, checkpoint=self.checkpoint, consume=are_own)
-
-    def _check_memory_to_learn(self, counts: _core.PretokenCounts, are_own: bool) -> None:
-        if self.memory_limit is not None:
-            self._check_memory(counts, self.memory_limit)
-        else:
-            available = memory.remaining() + (learning.BYTES_PER_SLOT * len(counts) if are_own else 0)
-            self._check_memory(counts, available)
-            learning.warn_if_large(counts, self.options, available)
 
     def _joined(self, superwords: Superwords, first: Tokenizer) -> Tokenizer:
         """Extend a tokenizer by tokens of several words."""

@@ -167,7 +167,7 @@ def _beside_others(
         if (firsts and not befores) or (last is not None and not afters):
             alone.append(token)
         elif pairs := afters or befores:
-            texts[token] = itertools.chain.from_iterable(map(_texts_of, pairs))
+            texts[token] = itertools.chain.from_iterable(itertools.islice(_texts(pair), 64) for pair in pairs)
     decided = {*alone, *texts} - {*_searched(vocabulary, texts, workers)}
     return [Unreachable(*token, "neighbours", ()) for token in alone], [one for one in tokens if one not in decided]
 
@@ -189,10 +189,6 @@ def _meeting(vocabulary: Vocabulary) -> Callable[[bytes, bytes], bool]:
         return len(both) > _MAX_BYTES or pieces_of(both, merges_of(both, rank_of)) == (left, right)
 
     return may_meet
-
-
-def _texts_of(pair: bytes) -> Iterator[str]:
-    return itertools.islice(_texts(pair), 64)
 
 
 def _texts(token: bytes) -> Iterator[str]:
