@@ -8,16 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import Unpack
 
+from ._internal.choices import ByteOrder as _ByteOrder
+from ._internal.choices import SpecialIds as _SpecialIds
 from .data.table_texts import TextColumn as _TextColumn
 from .files.inputs import Source as _Source
 from .tokenizer import Tokenizer as _Tokenizer
-
-# Those of options, for type checkers; `_internal.choices` makes the same of what the core has.
-_FileFormat = Literal["toksmith", "gpt2", "tiktoken", "tekken", "sentencepiece", "gguf"]
-_LongDocument = Literal["split", "truncate", "drop"]
-_SpecialIds = Literal["first", "after_bytes", "last"]
-_Ties = Literal["bytes", "ids", "smallest_ids", "first", "huggingface"]
-_Unmatched = Literal["keep", "drop"]
 
 NAMED_PATTERNS: dict[str, str]
 NO_PATTERN: str
@@ -485,8 +480,8 @@ def build_tokenizer(
     base: Tokenizer | None,
     names: Sequence[str],
     pattern: Pretokenizer,
-    special_ids: Literal["first", "after_bytes", "last"] = "first",
-    byte_order: Literal["value", "gpt2"] = "value",
+    special_ids: _SpecialIds = "first",
+    byte_order: _ByteOrder = "value",
     ties: str | None = None,
 ) -> Tokenizer: ...
 def words_of(tokenizer: Tokenizer, ids: Iterable[int] | NDArray[Any]) -> PretokenCounts: ...

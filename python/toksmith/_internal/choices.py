@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from .. import _core
+FileFormat = Literal["toksmith", "gpt2", "tiktoken", "tekken", "sentencepiece", "gguf"]
+"""The formats of a tokenizer's file that `Tokenizer.save` writes. Hugging Face's and minbpe's have functions."""
 
-if TYPE_CHECKING:
-    FileFormat = _core._FileFormat
-    LongDocument = _core._LongDocument
-    SpecialIds = _core._SpecialIds
-    Ties = _core._Ties
-    Unmatched = _core._Unmatched
-else:
-    # Files of Hugging Face and minbpe have functions of their own.
-    FileFormat = Literal[tuple(name for name in _core.FORMATS if name not in ("huggingface", "minbpe"))]
-    """The formats of a tokenizer's file that `Tokenizer.save` writes."""
-    LongDocument = Literal[_core.LONG_DOCUMENTS]
-    """What becomes of a document that is longer than a row."""
-    SpecialIds = Literal[_core.SPECIAL_IDS]
-    """Where the ids of special tokens are, relative to those of the bytes and the merges."""
-    Ties = Literal[_core.TIES]
-    """Which of several pairs of equal count merges first."""
-    Unmatched = Literal[_core.UNMATCHED]
-    """What becomes of text that a pattern does not match."""
+LongDocument = Literal["split", "truncate", "drop"]
+"""What becomes of a document that is longer than a row."""
+
+SpecialIds = Literal["first", "after_bytes", "last"]
+"""Where the ids of special tokens are, relative to those of the bytes and the merges."""
+
+Ties = Literal["bytes", "ids", "smallest_ids", "first", "huggingface"]
+"""Which of several pairs of equal count merges first."""
+
+Unmatched = Literal["keep", "drop"]
+"""What becomes of text that a pattern does not match."""
 
 TieRule = Literal["bytes", "ids", "smallest_ids", "first", "huggingface", "printable_ids", "spelling"]
 """The same for the core, whose bytes have their values as ids."""

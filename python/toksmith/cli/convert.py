@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from .. import _core, patterns
+from .._internal.choices import FileFormat
 from .._internal.messages import counted
 from ..compat.minbpe import base as minbpe
 from ..files import whole_files
@@ -35,9 +36,7 @@ says how to load them again."""
 
 
 if TYPE_CHECKING:
-    from .._core import _FileFormat
-
-    Format = Literal[_FileFormat, "huggingface", "minbpe"]
+    Format = Literal[FileFormat, "huggingface", "minbpe"]
 else:
     Format = Literal[tuple(_core.FORMATS)]
 # What becomes of unmatched text if a loaded file does not say it.

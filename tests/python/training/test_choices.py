@@ -1,4 +1,4 @@
-"""Choices are written once: the type, the core and the reference agree."""
+"""The values of options: the type, the core and the reference agree."""
 
 import inspect
 from pathlib import Path
@@ -16,6 +16,16 @@ PACKAGE = Path(toksmith.__file__).parent
 @pytest.mark.parametrize("kind", ["Ties", "SpecialIds", "ByteOrder", "Unmatched"])
 def test_the_reference_has_the_same(kind: str) -> None:
     assert get_args(getattr(reference, kind)) == get_args(getattr(choices, kind))
+
+
+@pytest.mark.parametrize("kind", ["LongDocument", "SpecialIds", "Ties", "Unmatched"])
+def test_the_core_has_the_same(kind: str) -> None:
+    constant = {"LongDocument": "LONG_DOCUMENTS", "SpecialIds": "SPECIAL_IDS"}.get(kind, kind.upper())
+    assert get_args(getattr(choices, kind)) == getattr(_core, constant)
+
+
+def test_every_format_of_the_core_is_written() -> None:
+    assert {*get_args(choices.FileFormat), "huggingface", "minbpe"} == _core.FORMATS.keys()
 
 
 def test_the_core_has_all_tie_rules() -> None:
