@@ -7,9 +7,6 @@ import ast
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import get_args
-
-from toksmith._internal import choices
 
 ROOT = Path(__file__).resolve().parents[3] / "python" / "toksmith"
 
@@ -241,16 +238,3 @@ def test_a_class_in_pieces_is_seen() -> None:
 def test_lines_of_functions() -> None:
     function = '@cache\ndef f():\n    """Return g."""\n    async def g(): pass\n    return g\n'
     assert list(lengths_of_functions(ast.parse(function))) == [4, 1]
-
-
-def test_choices_of_the_core_are_those_of_the_stub() -> None:
-    written = {
-        statement.targets[0].id.removeprefix("_"): set(ast.literal_eval(statement.value.slice))
-        for statement in ast.parse((ROOT / "_core.pyi").read_text(encoding="utf-8")).body
-        if isinstance(statement, ast.Assign)
-        and isinstance(statement.targets[0], ast.Name)
-        and isinstance(statement.value, ast.Subscript)
-        and ast.unparse(statement.value.value) == "Literal"
-    }
-    names = ("FileFormat", "LongDocument", "SpecialIds", "Ties", "Unmatched")
-    assert {name: set(get_args(getattr(choices, name))) for name in names} == written
