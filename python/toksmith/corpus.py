@@ -102,11 +102,7 @@ class Corpus:
         return sources if isinstance(sources, Corpus) else cls(sources)
 
     def without(self, folder: Path) -> Corpus:
-        """Return the corpus without the files in a folder, such as one that is written.
-
-        Raises:
-            ValueError: All files are in the folder.
-        """
+        """Return the corpus without the files in a folder, such as one that is written; at least one is left."""
         corpus, outside = copy.copy(self), folder.absolute()
         corpus.sources = [
             source
@@ -136,20 +132,12 @@ class Corpus:
         return 0 if None in sizes else sum(size or 0 for size in sizes)
 
     def check(self) -> None:
-        """Check that all files are of a kind that is read.
-
-        Raises:
-            ValueError: A file is not; names what it is.
-        """
+        """Check that all files are of a kind that is read; `ValueError` says what a file is instead."""
         for problem in filter(None, (source.problem for source in self.sources)):
             raise problem
 
     def check_local(self) -> None:
-        """Check the same, and that all files are on this machine.
-
-        Raises:
-            ValueError: A file is of a kind that is not read, or is read through `fsspec`.
-        """
+        """Check the same, and that all files are on this machine; `ValueError` for one that `fsspec` reads."""
         self.check()
         for source in self.sources:
             if source.open is not None:

@@ -20,11 +20,7 @@ _KNOWN = {**aliases.STAND_INS, "transformers": "toksmith.compat.huggingface"}
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Run the program that command line arguments name.
-
-    Raises:
-        SystemExit: The arguments name no program, or a library without a stand-in; or the program raises it.
-    """
+    """Run the program that command line arguments name."""
     known = ", ".join(sorted(_KNOWN))
     parser = argparse.ArgumentParser("python -m toksmith.run", description=__doc__, allow_abbrev=False)
     parser.add_argument(

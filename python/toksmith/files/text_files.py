@@ -54,8 +54,7 @@ def read_object(path: str | os.PathLike[str], kind: str) -> dict[str, Any]:
 def parse_object(text: str | bytes, name: str, kind: str) -> dict[str, Any]:
     """Return the object that the JSON `text` holds, from a file of this name that should be a `kind`.
 
-    Raises:
-        ValueError: The text holds something else, or a key twice; names the file, and the line if it is no JSON.
+    An error names the file, and a key that is there twice, or the line of a text that is no JSON.
     """
     repeated: list[str] = []
 

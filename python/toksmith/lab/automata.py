@@ -32,11 +32,7 @@ class Automaton(NamedTuple):
 
 
 def automaton(pattern: Pattern) -> Automaton | None:
-    """Return the automaton of a pattern; None for no pretokenization.
-
-    Raises:
-        ValueError: The pattern runs in the `regex` package, or it is no single pattern.
-    """
+    """Return the automaton of a pattern; None for no pretokenization, `ValueError` if it needs `regex` or stages."""
     if pattern.compiled() is None:
         return None
     return _compiled(pattern) if pattern.name is None else _named(pattern.name)

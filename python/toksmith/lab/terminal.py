@@ -52,16 +52,8 @@ def drawn(spans: Mapping[int, Span], tokens: Ids, *, colours: bool, ids: bool = 
     tokens are separated by `│`, a space is `␣`, special tokens stand in `⟦` and `⟧`, and these signs in a text are
     escaped.
 
-    Cost: linear in the text, and some microseconds for each different token.
-
-    Args:
-        spans: The span of each id, such as `Spans`.
-        tokens: The ids of a text.
-        colours: Whether escape sequences for colours may be used.
-        ids: Whether the id stands below each token. If so, lines are broken at the width of the terminal.
-
-    Raises:
-        KeyError: An id has no token.
+    With `ids` the id stands below each token, and lines are broken at the width of the terminal. An id without a
+    token is a `KeyError`. Cost: linear in the text, and some microseconds for each different token.
 
     >>> from toksmith import Tokenizer
     >>> from toksmith.lab.spans import Spans

@@ -75,11 +75,7 @@ class Superwords:
 
 
 def check_read_twice(corpus: Corpus) -> None:
-    """Check that all texts can be read again: each stage reads them.
-
-    Raises:
-        ValueError: A source is a pipe, or an iterator.
-    """
+    """Check that all texts can be read again, since each stage reads them: that none is a pipe or an iterator."""
     for source in corpus.sources:
         if source.texts is not None and iter(source.texts) is source.texts:
             raise ValueError("superwords read the texts several times, and sources is an iterator")

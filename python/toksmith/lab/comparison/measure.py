@@ -113,11 +113,7 @@ class Table(NamedTuple):
 
 
 def measure(encoders: list[Encoder], documents: Iterable[Document]) -> Table:
-    """Return the counts of documents. Memory holds some megabytes of text with their ids, and 40 bytes or more each.
-
-    Raises:
-        ValueError: There is no text.
-    """
+    """Return the counts of documents. Memory holds some megabytes of text with their ids, and 40 bytes of each."""
     names: dict[str, int] = {}
     rows: list[tuple[int, int, int, int]] = []
     counts: list[NDArray[np.int64]] = []

@@ -35,19 +35,12 @@ _WIDTH = 5.6
 
 
 class Plot(NamedTuple):
-    """What a plot shows: rows of estimates, one for each tokenizer.
+    """What a plot shows: rows of estimates, one for each tokenizer."""
 
-    Attributes:
-        name: A key of `TITLES`.
-        tokenizers: The names of the tokenizers.
-        rows: The estimates of each group.
-        axis: The text below the horizontal axis.
-    """
-
-    name: str
+    name: str  # a key of `TITLES`
     tokenizers: Sequence[str]
     rows: Sequence[Row]
-    axis: str
+    axis: str  # the text below the horizontal axis
 
 
 def draw(plot: Plot) -> Any:

@@ -46,12 +46,10 @@ class Inside:
         return frozenset(reached)
 
     def may_hold(self, text: str, firsts: Sequence[Codes] = (), last: Codes | None = None) -> bool:
-        """Return whether some match has `text` inside.
+        """Return whether some match has `text` inside, which is whole characters.
 
-        Args:
-            text: Whole characters.
-            firsts: The code points that the character before `text` may be, if there is known to be one.
-            last: The code points that the character after `text` may be, if there is known to be one.
+        `firsts` are the code points that the character before it may be, and `last` those of the one behind it, if
+        there is known to be one.
         """
         starts = [self._step(self._anywhere, self._classes(codes)) for codes in firsts] or [self._anywhere]
         states = (self._taken(start, text) for start in starts)

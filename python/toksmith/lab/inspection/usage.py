@@ -23,11 +23,7 @@ from .vocabulary import Tree, Vocabulary, top_saved
 
 
 class Counter:
-    """Counts the ids, documents, bytes and characters of texts.
-
-    Attributes:
-        counts: The uses of each of `ids`, `int64`.
-    """
+    """Counts the `documents`, `bytes` and `characters` of texts; `counts` has the uses of each of `ids`."""
 
     def __init__(self, tokenizer: Tokenizer, ids: Sequence[int], special: bool, workers: int | None) -> None:
         self._tokenizer, self._special, self._workers = tokenizer, special, workers

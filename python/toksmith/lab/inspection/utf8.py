@@ -38,19 +38,13 @@ def is_in_text(data: bytes) -> bool:
 
 
 class Shape(NamedTuple):
-    """The characters that some bytes of a text belong to.
+    """The characters that some bytes of a text belong to."""
 
-    Attributes:
-        firsts: The code points that the first character may be, if it begins before the bytes; else empty. There is
-            an array for each number of its bytes that may come after them.
-        text: The whole characters.
-        last: The code points that the last character may be, if it begins in the bytes and ends after them; else
-            None.
-    """
-
+    # The code points that the first character may be, if it begins before the bytes; an array for each number of its
+    # bytes that may come after them.
     firsts: list[Codes]
-    text: str
-    last: Codes | None
+    text: str  # the whole characters
+    last: Codes | None  # the code points that the last character may be, if it ends after the bytes
 
 
 def shape(data: bytes) -> Shape:

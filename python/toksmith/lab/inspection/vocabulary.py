@@ -17,13 +17,8 @@ from .results import Contents, Duplicates, Merging, Saved, Sizes, VocabularyToke
 class Vocabulary:
     """The tokens of a tokenizer, in the forms that are asked for more than once.
 
-    Attributes:
-        tokenizer: The tokenizer.
-        ids: All ids, ascending.
-        tokens: The bytes of each of `ids`.
-        special: The ids of special tokens.
-        ordinary: The tokens that are not special, by ascending id.
-        texts: The ordinary tokens that are whole characters: id → text.
+    `tokens` are the bytes of all `ids`, which ascend, as do the ids of the `ordinary` tokens, those that are not
+    `special`. `texts` has the ordinary tokens that are whole characters, by id.
     """
 
     def __init__(self, tokenizer: Tokenizer) -> None:
@@ -113,10 +108,7 @@ def duplicates(vocabulary: Vocabulary, top: int) -> Duplicates:
 class Tree:
     """The last merge of each token. A token is named by its place among all ids in ascending order.
 
-    Attributes:
-        left: The left part of each token; -1 for a token that no merge makes.
-        right: The right part of each token; -1 likewise.
-        order: The tokens that a merge makes, each after its parts.
+    `left` and `right` are its parts, -1 for a token that no merge makes. `order` has the others, parts first.
     """
 
     def __init__(self, vocabulary: Vocabulary) -> None:

@@ -70,11 +70,7 @@ def write(path: str | os.PathLike[str], tokenizers: Mapping[str, Tokenizer | obj
 
 
 def document(tokenizers: Mapping[str, Tokenizer | object], text: str) -> str:
-    """Return the content of the file that `write` writes.
-
-    Raises:
-        ValueError: As `write`.
-    """
+    """Return the content of the file that `write` writes."""
     if not isinstance(tokenizers, Mapping):
         raise TypeError(f"tokenizers is a mapping of names to tokenizers, not {type(tokenizers).__name__}")
     if not tokenizers:
