@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from ..files import reading
-from ..formats.published import encodings, models, rank_cache
+from ..formats import sources
+from ..formats.published import encodings, rank_cache
 from . import streams
 from .command_line import command, option
 
@@ -42,7 +42,7 @@ def fetch(names: list[str], to: Path | None = None, mirror: str | None = None) -
     for file in dict.fromkeys(map(_file_of, expanded)):
         url, sha256 = encodings.FILES[file]
         path = folder / rank_cache.plain_name(url)
-        if path.is_file() and _digest(path) == sha256:
+        if rank_cache.content(path, sha256) is not None:
             streams.say_written(str(path), "is there")
             continue
         data = encodings.here(file)
@@ -52,21 +52,9 @@ def fetch(names: list[str], to: Path | None = None, mirror: str | None = None) -
         streams.say_written(str(path), f"{len(data):,} bytes")
 
 
-def _digest(path: Path) -> str:
-    """Return the SHA-256 of a file in hex; nothing for one that is too large to be a rank file."""
-    try:
-        return rank_cache.digest(reading.read(path))
-    except ValueError:
-        return ""
-
-
 def _file_of(name: str) -> str:
-    if name not in encodings.ENCODINGS:
-        try:
-            name = models.encoding_name_for_model(name)
-        except KeyError:
-            known = ", ".join(encodings.ENCODINGS)
-            raise ValueError(
-                f"{name} is neither a published encoding nor a model with one: known encodings are {known}"
-            ) from None
-    return encodings.ENCODINGS[name].file
+    encoding = sources.encoding_of(name)
+    if encoding is None:
+        known = ", ".join(encodings.ENCODINGS)
+        raise ValueError(f"{name} is neither a published encoding nor a model with one: known encodings are {known}")
+    return encodings.ENCODINGS[encoding].file

@@ -58,18 +58,17 @@ class Checkpoint:
 
     def begin(self, counts: str) -> bytes:
         """Set the counts that are trained on, by their fingerprint; returns the merges that were made of them."""
+        self._key["counts"] = counts
         if self._read is None:
-            with contextlib.suppress(FileExistsError):
-                whole_files.create(self.path, self._content(self._key | {"counts": counts}, b""))
-                self._key["counts"] = counts
-                return self.made
-            self._resume()  # another process has created the file since this one began
-        if self._read is None or self._read["counts"] != counts:
+            try:
+                whole_files.create(self.path, self._content(b""))
+            except FileExistsError:  # another process has created the file since this one began
+                self._resume()
+        if self._read is not None and self._read["counts"] != counts:
             raise ValueError(
                 f"{self.path} is the checkpoint of a training on another text. "
                 "Go back to that, give another path, or delete the file to start over"
             )
-        self._key["counts"] = counts
         return self.made
 
     def save(self, merges: bytes) -> None:
@@ -83,7 +82,7 @@ class Checkpoint:
                     f"{self.path} is meanwhile the checkpoint of another training, and was left to it: "
                     "give each training a path of its own"
                 )
-        whole_files.write(self.path, self._content(self._key, merges))
+        whole_files.write(self.path, self._content(merges))
 
     def save_counts(self, counts: Counts, head: Head) -> str:
         """Save counts that memory does not suffice for beside the checkpoint; return a note for the error."""
@@ -93,9 +92,8 @@ class Checkpoint:
         counts_files.save(counts, head, path)
         return f". The counts are saved in {path}: give PretokenCounts.load({str(path)!r}) to train"
 
-    @staticmethod
-    def _content(key: dict[str, object], merges: bytes) -> list[bytes]:
-        head = {"key": key, "sha256": hashlib.sha256(merges).hexdigest()}
+    def _content(self, merges: bytes) -> list[bytes]:
+        head = {"key": self._key, "sha256": hashlib.sha256(merges).hexdigest()}
         return [_MAGIC, json.dumps(head).encode(), b"\n", merges]
 
 

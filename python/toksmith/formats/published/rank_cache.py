@@ -67,11 +67,16 @@ def places(url: str, *, plain: bool = True) -> Iterator[Path]:
 
 def cached(url: str, sha256: str | None) -> bytes | None:
     """Return the content of the file if it is on this machine, with that SHA-256 if there is one."""
-    for path in places(url, plain=sha256 is not None):
-        with contextlib.suppress(FileNotFoundError, NotADirectoryError, IsADirectoryError, ValueError):
-            data = reading.read(path)
-            if sha256 is None or digest(data) == sha256:
-                return data
+    contents = (content(path, sha256) for path in places(url, plain=sha256 is not None))
+    return next((data for data in contents if data is not None), None)
+
+
+def content(path: Path, sha256: str | None) -> bytes | None:
+    """Return the content of a file, with that SHA-256 if there is one; None if there is no such file."""
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError, IsADirectoryError, ValueError):
+        data = reading.read(path)
+        if sha256 is None or digest(data) == sha256:
+            return data
     return None
 
 
