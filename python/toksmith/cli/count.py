@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import click
@@ -75,18 +75,9 @@ def count(
 
 
 def _count(tokenizer: Tokenizer, texts: Iterable[Iterable[str]], special: bool, workers: int) -> Count:
-    tokens = number = size = 0
-
-    def measured(pieces: Iterable[str]) -> Iterator[str]:
-        nonlocal size
-        for piece in pieces:
-            size += len(piece.encode())
-            yield piece
-
-    for pieces in texts:
-        tokens += text_streaming.count(tokenizer._core, measured(pieces), special, workers)
-        number += 1
-    return Count(tokens, number, size)
+    size = text_streaming.Size()
+    tokens = [text_streaming.count(tokenizer._core, size.measured(text), special, workers) for text in texts]
+    return Count(sum(tokens), len(tokens), size.bytes)
 
 
 def _total(counts: list[tuple[str, Count]]) -> Count:

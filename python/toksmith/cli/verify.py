@@ -129,11 +129,8 @@ def _huggingface(source: str) -> tuple[Side, Iterable[str]]:
     path = Path(source) / "tokenizer.json" if Path(source).is_dir() else Path(source)
     if sources.kind_of(source) != "huggingface":
         raise UsageError(f"{source} is not a tokenizer.json: give the file that tokenizers reads as --with FILE")
-    try:
-        with verification.peer("tokenizers"):
-            theirs = tokenizers.Tokenizer.from_buffer(path.read_bytes())  # it opens no file whose name is not UTF-8
-    except Exception as error:  # it has no classes of its own
-        raise ValueError(f"{path}: tokenizers cannot read it: {error}") from None
+    with verification.peer(f"{path}: tokenizers cannot read it"):
+        theirs = tokenizers.Tokenizer.from_buffer(path.read_bytes())  # it opens no file whose name is not UTF-8
     special = [token.content for token in theirs.get_added_tokens_decoder().values()]
 
     def decode_bytes(ids: list[int]) -> bytes:

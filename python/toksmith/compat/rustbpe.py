@@ -14,6 +14,7 @@ import operator
 from collections.abc import Iterable, Sequence
 
 from .. import patterns
+from ..files import text_files
 from . import _merges, aliases
 from ._merges import GPT4_PATTERN
 
@@ -93,7 +94,5 @@ def install() -> aliases.Installation:
 def _resolved(spelling: str) -> patterns.Pattern:
     if not isinstance(spelling, str):
         raise TypeError(f"a pattern is a regular expression as str, not {type(spelling).__name__}")
-    try:
+    with text_files.naming("Invalid regex pattern"):
         return patterns.of_tiktoken_source(spelling, "drop")
-    except ValueError as error:
-        raise ValueError(f"Invalid regex pattern: {error}") from None

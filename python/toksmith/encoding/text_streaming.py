@@ -26,6 +26,19 @@ _MAX_SPECIAL_BYTES = 1 << 12
 _ARRAY_IDS = 1 << 18
 
 
+class Size:
+    """How many characters and bytes of UTF-8 the texts have that went through `measured`."""
+
+    characters = bytes = 0
+
+    def measured(self, texts: Iterable[str]) -> Iterator[str]:
+        """Yield the texts, and count them."""
+        for text in texts:
+            self.characters += len(text)
+            self.bytes += len(text.encode())
+            yield text
+
+
 def lists(core: CoreTokenizer, texts: Iterable[str], special: bool) -> Iterator[list[int]]:
     """Yield the ids of the joined pieces as they come."""
     stream = core.stream(special)

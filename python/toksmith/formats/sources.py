@@ -274,9 +274,9 @@ def _of_encoding(encoding: Any) -> _core.Tokenizer:
     return _core.Tokenizer(vocab, None, one_name_each(encoding._special_tokens), pattern.core())
 
 
-def one_name_each(special_tokens: dict[str, int]) -> list[tuple[str, int | None]]:
+def one_name_each(special_tokens: Mapping[str, int]) -> list[tuple[str, int | None]]:
     """Return special tokens with their ids; of several with one id the first, as `o200k_harmony` has."""
-    first = {id: token for token, id in reversed(special_tokens.items())}
+    first = {id: token for token, id in reversed([*special_tokens.items()])}
     return [(token, id) for id, token in reversed(first.items())]
 
 

@@ -11,6 +11,7 @@ from .. import _core, patterns
 from .._internal import arguments
 from .._internal.choices import Unmatched
 from .._internal.messages import shown
+from ..files import text_files
 from ..files.tables import arrow
 from ..patterns import Pattern
 from . import counts_files
@@ -145,10 +146,8 @@ class PretokenCounts:
 
     @classmethod
     def _of_head(cls, core: _core.PretokenCounts, head: Head, where: str) -> PretokenCounts:
-        try:
+        with text_files.naming(where):
             pattern = patterns.of_source(head["pattern"], head["pattern_flags"], head["unmatched"])
-        except ValueError as error:
-            raise ValueError(f"{where}: {error}") from None
         # The Unicode version of the head stays: counts of different versions cannot be added.
         pattern = pattern._replace(unicode=head["unicode"])
         specials = arguments.special_names(head["special_tokens"])

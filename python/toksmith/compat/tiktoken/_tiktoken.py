@@ -6,7 +6,7 @@ import contextlib
 import functools
 import operator
 import re
-from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Literal, NoReturn
 
@@ -16,6 +16,8 @@ from ..._core import Tokenizer as CoreTokenizer
 from ..._internal import arguments
 from ..._internal.arguments import checked_text
 from ..._internal.messages import shown
+from ...formats.sources import one_name_each
+from ...formats.verification import ordinary
 from ...tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -133,11 +135,9 @@ class Decoding:
 
     def _core_ranks(self) -> dict[bytes, int]:
         """Return the ordinary tokens and their ids."""
-        specials = set(self._core.special_tokens().values())
         ranks: dict[bytes, int] = {}
-        for id, token in self._core.vocab().items():
-            if id not in specials:
-                ranks.setdefault(token, id)
+        for id, token in ordinary(self._core).items():
+            ranks.setdefault(token, id)
         return ranks
 
     def _encode_bytes(self, text: bytes) -> list[int]:
@@ -243,23 +243,15 @@ def _tokens_of(ranks: Mapping[bytes, int]) -> dict[int, bytes]:
 def _core_of(
     tokens: dict[int, bytes] | bytes, special_tokens: Mapping[str, int], pattern: patterns.Pattern
 ) -> CoreTokenizer:
-    """Return the core of tokens by rank, or of a rank file."""
+    """Return the core of tokens by rank, or of a rank file. Ids are decoded to ranks before special tokens."""
+    specials = one_name_each(special_tokens)
     if isinstance(tokens, bytes):
         try:
-            specials = _specials_beside((), special_tokens)
             return CoreTokenizer.load(tokens, format="tiktoken", special_tokens=specials, pattern=pattern.core())
         except ValueError:  # a special token may have the id of a rank
             tokens = tokens_of_ranks(tokens)
-    return CoreTokenizer(tokens, None, _specials_beside(tokens, special_tokens), pattern.core())
-
-
-def _specials_beside(ranks: Container[int], special_tokens: Mapping[str, int]) -> list[tuple[str, int | None]]:
-    """Return the special tokens to which ids are decoded: the first of each id that no rank has."""
-    names: dict[int, str] = {}
-    for name, id in special_tokens.items():
-        if id not in ranks:
-            names.setdefault(id, name)
-    return [(name, id) for id, name in names.items()]
+    beside = [(name, id) for name, id in specials if id not in tokens]
+    return CoreTokenizer(tokens, None, beside, pattern.core())
 
 
 @contextlib.contextmanager

@@ -36,10 +36,8 @@ def read_file_cached(blobpath: str, expected_hash: str | None = None) -> bytes:
 def load_tiktoken_bpe(tiktoken_bpe_file: str, expected_hash: str | None = None) -> dict[bytes, int]:
     """Return the ranks in a rank file."""
     data = read_file_cached(tiktoken_bpe_file, expected_hash)
-    try:
+    with text_files.naming(f"Error parsing line in {tiktoken_bpe_file}"):
         return {token: rank for rank, token in tokens_of_ranks(data).items()}
-    except ValueError as error:
-        raise ValueError(f"Error parsing line in {tiktoken_bpe_file}: {error}") from None
 
 
 def data_gym_to_mergeable_bpe_ranks(

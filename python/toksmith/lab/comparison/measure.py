@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._internal.messages import shown
+from ...encoding.text_streaming import Size
 from ...files.documents import Document
 from ...tokenizer import Tokenizer, tokenizer_of
 from ..batches import batches
@@ -137,18 +138,10 @@ def measure(encoders: list[Encoder], documents: Iterable[Document]) -> Table:
 
 def _of_long(encoders: list[Encoder], pieces: Iterator[str]) -> tuple[tuple[int, int], NDArray[np.int64]]:
     """Return the size of a document and its tokens. All tokenizers take a part in turn: none is far ahead."""
-    size = characters = 0
-
-    def measured() -> Iterator[str]:
-        nonlocal size, characters
-        for piece in pieces:
-            size += len(piece.encode())
-            characters += len(piece)
-            yield piece
-
-    copies = itertools.tee(measured(), len(encoders))
+    size = Size()
+    copies = itertools.tee(size.measured(pieces), len(encoders))
     counts = [encoder.count_long(copy) for encoder, copy in zip(encoders, copies, strict=True)]
     tokens = np.zeros((len(counts), 1), np.int64)
     for of_all in itertools.zip_longest(*counts, fillvalue=0):
         tokens[:, 0] += of_all
-    return (size, characters), tokens
+    return (size.bytes, size.characters), tokens

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...encoding.text_streaming import Size
 from ...files.documents import Document
 from ...tokenizer import Tokenizer
 from ..batches import batches
@@ -22,7 +23,7 @@ from .results import Reach, Usage, Used, VocabularyToken
 from .vocabulary import Tree, Vocabulary, top_saved
 
 
-class Counter:
+class Counter(Size):
     """Counts the `documents`, `bytes` and `characters` of texts; `counts` has the uses of each of `ids`."""
 
     def __init__(self, tokenizer: Tokenizer, ids: Sequence[int], special: bool, workers: int | None) -> None:
@@ -31,7 +32,7 @@ class Counter:
         # `bincount` by id needs memory up to the highest id. Sparse ids are looked up first, and counted by place.
         self._slots = ids[-1] + 1 if ids and ids[-1] < 4 * len(ids) + (1 << 16) else 0
         self.counts: NDArray[np.int64] = np.zeros(len(ids), np.int64)
-        self.documents = self.bytes = self.characters = 0
+        self.documents = 0
 
     def add(self, documents: Iterable[Document]) -> None:
         """Count documents."""
@@ -39,16 +40,10 @@ class Counter:
         for batch, texts, pieces in batches(documents):
             self.documents += len(batch)
             if pieces is None:
-                self._count(self._tokenizer.encode_batch_to_numpy([*self._measured(texts)], **options)[0])
+                self._count(self._tokenizer.encode_batch_to_numpy([*self.measured(texts)], **options)[0])
                 continue
-            for ids in self._tokenizer.encode_iterable(self._measured(pieces), arrays=True, **options):
+            for ids in self._tokenizer.encode_iterable(self.measured(pieces), arrays=True, **options):
                 self._count(ids)
-
-    def _measured(self, texts: Iterable[str]) -> Iterator[str]:
-        for text in texts:
-            self.characters += len(text)
-            self.bytes += len(text.encode())
-            yield text
 
     def _count(self, ids: NDArray[np.uint32]) -> None:
         if self._slots:
