@@ -2,11 +2,10 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from os import PathLike
-from typing import Any, Final, Literal, TypedDict, final
+from typing import Any, Final, Literal, final
 
 import numpy as np
 from numpy.typing import NDArray
-from typing_extensions import Unpack
 
 from ._internal.choices import ByteOrder as _ByteOrder
 from ._internal.choices import SpecialIds as _SpecialIds
@@ -399,15 +398,6 @@ def file_format(
 ) -> tuple[str | None, str | None]: ...
 def check_head(name: str | PathLike[str], head: bytes, plain: bool) -> None: ...
 
-class _CountOptions(TypedDict, total=False):
-    workers: int
-    replace: bool
-    memory_limit: int | None
-    min_count: int
-    chunk_bytes: int | None
-    separator: str | None
-    table_bytes: int | None
-
 @final
 class Counting:
     def __new__(
@@ -416,7 +406,7 @@ class Counting:
         pretokenizer: Pretokenizer,
         *,
         temporary: str | PathLike[str] | None = None,
-        **options: Unpack[_CountOptions],
+        **options: Any,
     ) -> Counting: ...
     def files(
         self,

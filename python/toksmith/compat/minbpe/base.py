@@ -37,13 +37,6 @@ def tokenizer_of(model: Model) -> ToksmithTokenizer:
     return _merges.tokenizer_of(model.merges, model.special_tokens, pattern)
 
 
-def read(path: str | os.PathLike[str]) -> Model:
-    """Return the content of a model file."""
-    text = text_files.read_text(path)
-    with text_files.naming(path):
-        return Model(*_core.minbpe_model(text))
-
-
 def save(core: _core.Tokenizer, path: str | os.PathLike[str]) -> None:
     """Write the `.model` file of a tokenizer, and beside it the `.vocab` file, which minbpe writes for people.
 
@@ -211,7 +204,9 @@ class Tokenizer:
     def load(self, model_file: str | os.PathLike[str]) -> None:
         """Take the pattern, special tokens and merges of a `.model` file."""
         name = f"{prefix_of(model_file)}.model"
-        model = read(name)
+        text = text_files.read_text(name)
+        with text_files.naming(name):
+            model = Model(*_core.minbpe_model(text))
         if bool(model.pattern) != self._has_pattern:
             kind = "BasicTokenizer" if self._has_pattern else "RegexTokenizer"
             raise ValueError(f"{name}, line 2: the pattern is that of another kind of tokenizer: load it with {kind}")
