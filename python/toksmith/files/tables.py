@@ -226,35 +226,26 @@ def as_json(record: object) -> str:
     return json.dumps(record, ensure_ascii=False, default=str)
 
 
-def _path(name: str, field: str, schema: Any) -> list[str]:
+def _path(file: str, field: str, schema: Any) -> list[str]:
     """Return the name of the column, and the names of fields in it: `a.b` is the field `b` of the column `a`.
 
     It is an error if several columns, or fields, fit.
     """
     import pyarrow as pa
 
-    kind = pa.struct(list(schema))
-    paths = [[field]] * len(kind.get_all_field_indices(field))
-    path = field.split(".")
-    if len(path) > 1:
-        paths += [path] * _count(kind, path)
+    paths: list[list[str]] = []
+    for path in {(field,), tuple(field.split("."))}:
+        kinds = [pa.struct(list(schema))]
+        for name in path:
+            structs = filter(pa.types.is_struct, kinds)
+            kinds = [struct.field(place).type for struct in structs for place in struct.get_all_field_indices(name)]
+        paths += [[*path]] * len(kinds)
     if not paths:
         there = f"there is no column {shown(field)}, only {shown(schema.names, 400)}"
-        raise ValueError(f"{name}: {there}: name one with column=…")
+        raise ValueError(f"{file}: {there}: name one with column=…")
     if len(paths) > 1:
-        raise ValueError(f"{name}: the column {shown(field)} is there twice: rename one of them")
+        raise ValueError(f"{file}: the column {shown(field)} is there twice: rename one of them")
     return paths[0]
-
-
-def _count(kind: Any, path: list[str]) -> int:
-    """Return how many fields of a struct a path leads to."""
-    import pyarrow as pa
-
-    if not path:
-        return 1
-    if not pa.types.is_struct(kind):
-        return 0
-    return sum(_count(kind.field(index).type, path[1:]) for index in kind.get_all_field_indices(path[0]))
 
 
 def _inner(cells: Array, path: list[str]) -> Array:

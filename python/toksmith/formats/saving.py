@@ -45,7 +45,8 @@ def save_huggingface(
     """Write the files of `transformers`. See `Tokenizer.save_huggingface`."""
     if chat_template is not None:
         templates.checked_source(chat_template)
-    files, warned = core.folder(chosen(roles), chat_template, model_max_length)
+    chosen = {role: name for role, name in roles.items() if not isinstance(name, EllipsisType)}
+    files, warned = core.folder(chosen, chat_template, model_max_length)
     for warning in warned:
         warnings.warn(warning, stacklevel=3)
     whole_files.write_all(
@@ -53,8 +54,3 @@ def save_huggingface(
         functools.partial(verification.verify, core, "huggingface") if verify else None,
         make_folder=True,
     )
-
-
-def chosen(roles: Roles) -> dict[str, str | None]:
-    """Return the special tokens that are chosen, or left out, by role."""
-    return {role: name for role, name in roles.items() if not isinstance(name, EllipsisType)}
