@@ -203,11 +203,10 @@ def verify(core: _core.Tokenizer, format: str, paths: list[Path]) -> None:
     library, installed = _LIBRARIES.get(format), None
     with contextlib.suppress(ImportError):
         installed = library and importlib.import_module(library.module)
+    if library is None or installed is None or not library.is_enough:
+        _verify_own(kind, core, format, paths)
     if library is None or installed is None:
-        _verify_own(kind, core, format, paths)
         return
-    if not library.is_enough:
-        _verify_own(kind, core, format, paths)
     with peer(f"{kind} cannot be read back, and was not written"):
         other = library.read(installed, paths)
 

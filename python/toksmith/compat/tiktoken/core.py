@@ -249,17 +249,13 @@ class Encoding(Decoding):
     ) -> list[str]:
         """Return the text of each list of ids. Decoding is fast on one thread: `num_threads` is only checked."""
         _checked_threads(num_threads)
-        return [
-            self.decode(tokens, errors) for tokens in arguments.checked_batch(batch, "decode_batch", "lists of ids")
-        ]
+        rows = arguments.checked_batch(batch, "decode_batch", "lists of ids")
+        return [self.decode(tokens, errors) for tokens in rows]
 
     def decode_bytes_batch(self, batch: Sequence[Sequence[int]], *, num_threads: int | None = 8) -> list[bytes]:
         """Return the bytes of each list of ids. `num_threads` is only checked."""
         _checked_threads(num_threads)
-        return [
-            self.decode_bytes(tokens)
-            for tokens in arguments.checked_batch(batch, "decode_bytes_batch", "lists of ids")
-        ]
+        return [*map(self.decode_bytes, arguments.checked_batch(batch, "decode_bytes_batch", "lists of ids"))]
 
     # Looking inside
 

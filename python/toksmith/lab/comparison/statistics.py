@@ -162,17 +162,8 @@ def parity_of(
     totals = columns.sum(axis=2)
     parities = []
     for place, number in enumerate(order):
-        size, characters, *premiums = ratios[place * width : (place + 1) * width]
-        tokens = totals[number, 2:].tolist()
-        named = zip(tokenizers, tokens, premiums, strict=True)
-        parities.append(
-            Parity(
-                languages[number],
-                reference,
-                columns.shape[2],
-                size,
-                characters,
-                tuple(Premium(*premium) for premium in named),
-            )
-        )
+        size, characters, *of_tokens = ratios[place * width : (place + 1) * width]
+        named = zip(tokenizers, totals[number, 2:].tolist(), of_tokens, strict=True)
+        premiums = tuple(Premium(*premium) for premium in named)
+        parities.append(Parity(languages[number], reference, columns.shape[2], size, characters, premiums))
     return parities
