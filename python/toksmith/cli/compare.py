@@ -114,11 +114,7 @@ def compare(
     streams.write("-", [shown.encode()])
 
 
-_FORMS = {
-    ".html": Comparison.to_html,
-    ".json": Comparison.to_json,
-    ".txt": Comparison.to_text,
-}
+_FORMS = {".html": Comparison.to_html, ".json": Comparison.to_json, ".txt": Comparison.to_text}
 
 
 def _corpora(on: Any, reading: dict[str, Any]) -> Corpus | dict[str, Corpus] | None:

@@ -53,15 +53,8 @@ class VocabChange:
 
     def __post_init__(self) -> None:
         old, new, count = len(self.old_to_new), len(self.new_to_old), len(self.pieces)
-        limits = {
-            "old_to_new": new,
-            "new_to_old": old,
-            "added": new,
-            "starts": count + 1,
-            "pieces": old,
-            "needed": old,
-        }
-        for name, limit in limits.items():
+        ids_of = {"old_to_new": new, "new_to_old": old, "added": new, "pieces": old, "needed": old}
+        for name, limit in (ids_of | {"starts": count + 1}).items():
             ids, least = getattr(self, name), -1 if "_to_" in name else 0
             if ids.dtype != np.int64 or ids.ndim != 1 or (ids < least).any() or (ids >= limit).any():
                 raise ValueError(f"{name} has values that do not belong to these vocabularies")

@@ -10,18 +10,13 @@ from ... import patterns
 from ..._core import tokens_of_ranks
 from ..._internal.messages import shown
 from ...files import reading, text_files, whole_files
+from ...formats.published import encodings
 from ...tokenizer import Tokenizer as ToksmithTokenizer
 from .. import tiktoken
 from .base import Model, vocab_lines
 from .regex import GPT4_SPLIT_PATTERN, RegexTokenizer
 
-GPT4_SPECIAL_TOKENS = {
-    "<|endoftext|>": 100257,
-    "<|fim_prefix|>": 100258,
-    "<|fim_middle|>": 100259,
-    "<|fim_suffix|>": 100260,
-    "<|endofprompt|>": 100276,
-}
+GPT4_SPECIAL_TOKENS = {**encodings.ENCODINGS["cl100k_base"].special_tokens}
 
 
 class GPT4Tokenizer(RegexTokenizer):

@@ -215,11 +215,8 @@ def _header(comparison: Comparison) -> tuple[str, ...]:
 
 
 def _cells(comparison: Comparison, figures: Figures) -> tuple[str, ...]:
-    cells = (
-        f"{figures.tokens:,}",
-        estimate(figures.bytes_per_token, ratio),
-        estimate(figures.characters_per_token, ratio),
-    )
+    ratios = (estimate(value, ratio) for value in (figures.bytes_per_token, figures.characters_per_token))
+    cells = (f"{figures.tokens:,}", *ratios)
     if len(comparison.tokenizers) == 1:
         return cells
     is_first = figures.tokenizer == comparison.tokenizers[0]

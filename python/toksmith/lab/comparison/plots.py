@@ -18,10 +18,7 @@ from .statistics import Estimate
 Row: TypeAlias = "tuple[str, Sequence[Estimate | None]]"
 
 MISSING = "plots need matplotlib: pip install 'toksmith[plots]'"
-TITLES = {
-    "compression": "Bytes per token",
-    "parity": "Tokens for the same sentences",
-}
+TITLES = {"compression": "Bytes per token", "parity": "Tokens for the same sentences"}
 GROUPS_DRAWN = 20
 """The most groups that a plot shows; tables show more."""
 

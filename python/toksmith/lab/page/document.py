@@ -22,19 +22,8 @@ from ..automata import Automaton
 from ..spans import Spans
 from .texts import Text, texts
 
-SCRIPTS = [
-    "unpack.js",
-    "automaton.js",
-    "merging.js",
-    "tokenizer.js",
-    "marks.js",
-    "copying.js",
-    "panel.js",
-    "details.js",
-    "link.js",
-    "picker.js",
-    "page.js",
-]
+_SCRIPTS = "unpack automaton merging tokenizer marks copying panel details link picker page"
+SCRIPTS = [f"{name}.js" for name in _SCRIPTS.split()]
 """The modules of the program, each after the modules that it imports."""
 STYLES = ("page.css", "tokens.css")
 
