@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from rich import box
 from rich.console import Console
@@ -21,18 +21,7 @@ MAX_PIECES = 400
 
 
 def rendered(text: str, explanations: list[Explanation]) -> str:
-    """Return what a terminal shows, with colours; or plain text of any width for all else."""
-    console = Console()
-    if not console.is_terminal:
-        console = Console(file=io.StringIO(), width=1 << 20, color_system=None)
-    with console.capture() as captured:
-        console.print(merge_table(explanations))
-        console.print(_summary(text, explanations), highlight=False, markup=False)
-    return "".join(line.rstrip() + "\n" for line in captured.get().split("\n")[:-1])
-
-
-def merge_table(explanations: Iterable[Explanation]) -> Table:
-    """Return the merges of each pretoken as a table."""
+    """Return the table that a terminal shows, with colours; or plain text of any width for all else."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for name in ("pretoken", "rank", "pair", "pieces", "ids"):
         table.add_column(name, justify="right" if name == "rank" else "left", overflow="fold")
@@ -40,7 +29,15 @@ def merge_table(explanations: Iterable[Explanation]) -> Table:
         for row in _rows(explanation):
             table.add_row(*row)
         table.add_section()
-    return table
+    ids = [id for explanation in explanations for id in explanation.ids]
+    sizes = f"bytes: {len(text.encode()):,}   pretokens: {len(explanations):,}   ids: {len(ids):,}"
+    console = Console()
+    if not console.is_terminal:
+        console = Console(file=io.StringIO(), width=1 << 20, color_system=None)
+    with console.capture() as captured:
+        console.print(table)
+        console.print(f"{sizes}\n{' '.join(map(str, ids))}".rstrip(), highlight=False, markup=False)
+    return "".join(line.rstrip() + "\n" for line in captured.get().split("\n")[:-1])
 
 
 def _rows(explanation: Explanation) -> Iterator[tuple[Text | str, ...]]:
@@ -72,9 +69,3 @@ def _pieces(pieces: Sequence[bytes]) -> Text:
     if len(pieces) > MAX_PIECES:
         styled.append(Text(f"… {len(pieces) - MAX_PIECES:,} more"))
     return Text(" ").join(styled)
-
-
-def _summary(text: str, explanations: list[Explanation]) -> str:
-    ids = [id for explanation in explanations for id in explanation.ids]
-    sizes = f"bytes: {len(text.encode()):,}   pretokens: {len(explanations):,}   ids: {len(ids):,}"
-    return f"{sizes}\n{' '.join(map(str, ids))}".rstrip()
