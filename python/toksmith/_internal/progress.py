@@ -113,24 +113,15 @@ class Bars:
             self._tasks[stage] = self.drawn.add_task(_NAMES.get(stage, stage), total=total or None, facts="")
         task = self._tasks[stage]
         self.drawn.update(task, completed=done, total=total or None)
-        beside = [*filter(None, (rate(stage, self.drawn.tasks[task].speed), *self._facts()))]
+        speed = self.drawn.tasks[task].speed or 0
+        rate = f"{speed:,.0f} merges/s" if stage == "merge" else f"{speed / 1e6:,.1f} MB/s"
+        beside = [*([rate] if speed else ()), *self._facts()]
         while beside and cell_len(", ".join(beside)) > self.drawn.console.width - _OTHER_WIDTH:
             beside.pop()
         self.drawn.update(task, facts=", ".join(beside))
         if time.monotonic() >= self._due:
             self.drawn.refresh()
             self._due = time.monotonic() + _REFRESH
-
-
-def rate(stage: str, speed: float | None) -> str:
-    """Return the speed of a stage, in its own unit for each second.
-
-    >>> rate("count", 250e6), rate("merge", 31743.0), rate("merge", None)
-    ('250.0 MB/s', '31,743 merges/s', '')
-    """
-    if not speed:
-        return ""
-    return f"{speed:,.0f} merges/s" if stage == "merge" else f"{speed / 1e6:,.1f} MB/s"
 
 
 # Lines

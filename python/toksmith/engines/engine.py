@@ -107,7 +107,8 @@ class Engine(ABC, Generic[Data]):
         counting = {name: options.pop(name) for name in names if name in options}
         limit = counting.get("memory_limit")
         counts = self.count_pretokens(data, column, **counting)
-        return training.train(counts._given_away(), vocab_size, memory_limit=limit, **options)
+        counts._is_temporary = True  # the training may free their memory
+        return training.train(counts, vocab_size, memory_limit=limit, **options)
 
     def tokenize(
         self,

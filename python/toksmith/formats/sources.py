@@ -262,13 +262,9 @@ def _of_object(source: object) -> _core.Tokenizer:
     if _is_of_mistral(source):
         inner: Any = getattr(getattr(source, "instruct_tokenizer", None), "tokenizer", source)
         return open_source(inner.file_path, ..., None, None, None)
-    if hasattr(source, "_mergeable_ranks"):
-        return _of_encoding(source)
-    return load_huggingface(source)
-
-
-def _of_encoding(encoding: Any) -> _core.Tokenizer:
-    """Return the tokenizer of a `tiktoken.Encoding`."""
+    if not hasattr(source, "_mergeable_ranks"):
+        return load_huggingface(source)
+    encoding: Any = source  # of tiktoken
     pattern = patterns.of_tiktoken_source(encoding._pat_str)
     vocab = {rank: token for token, rank in encoding._mergeable_ranks.items()}
     return _core.Tokenizer(vocab, None, one_name_each(encoding._special_tokens), pattern.core())

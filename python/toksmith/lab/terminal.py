@@ -13,7 +13,6 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from .._internal.messages import counted
 from .spans import Span, shown
 
 if TYPE_CHECKING:
@@ -67,18 +66,6 @@ def drawn(spans: Mapping[int, Span], tokens: Ids, *, colours: bool, ids: bool = 
     if ids:
         return rows(spans, tokens, colours, shutil.get_terminal_size().columns)
     return (_coloured if colours else _separated)(spans, tokens)
-
-
-def counts(tokens: int, size: int) -> str:
-    """Return the numbers of tokens and bytes of a text as one line.
-
-    >>> counts(4, 19)
-    '4 tokens, 19 bytes, 4.75 bytes per token'
-    >>> counts(0, 0)
-    '0 tokens, 0 bytes'
-    """
-    line = f"{counted(tokens, 'token')}, {counted(size, 'byte')}"
-    return f"{line}, {size / tokens:.2f} bytes per token" if tokens else line
 
 
 # Running text, and one token a line

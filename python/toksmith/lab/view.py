@@ -120,7 +120,9 @@ class View:
         """Return how many tokens are not drawn, the counts, and what the pattern has lost."""
         count, size = len(self._ids), len(self.text.encode())
         left = count - self.limit if self.limit else 0
-        below = (f"… and {counted(left, 'more token')}\n" if left > 0 else "") + terminal.counts(count, size)
+        below = f"… and {counted(left, 'more token')}\n" if left > 0 else ""
+        below += f"{counted(count, 'token')}, {counted(size, 'byte')}"
+        below += f", {size / count:.2f} bytes per token" if count else ""
         # The steps of a pipeline may lose text on purpose.
         if parts.pattern(self._tokenizer).unmatched == "drop" and self._tokenizer.pipeline is None:
             lost = size - len(self._tokenizer.decode_bytes(self._ids))

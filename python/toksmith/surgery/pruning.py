@@ -69,7 +69,9 @@ def prune(
         kept, fixed = tokenizer.vocab.keys() - gone, fixed - gone
     else:
         least = arguments.whole("min_count", min_count)
-        uses = _uses(tokenizer, Corpus.of(() if on is None else on), workers)
+        uses = np.zeros(tokenizer.max_id + 1, np.int64)
+        for ids in encoded(tokenizer, Corpus.of(() if on is None else on), workers):
+            uses += np.bincount(ids, minlength=len(uses))
         kept = {id for id in tokenizer.vocab if uses[id] >= least}
     made, old_ids, needed = core.pruned(sorted(kept - fixed), sorted(fixed))
     pruned = tokenizer._of(made)
@@ -87,13 +89,6 @@ def _checked(tokenizer: Tokenizer, name: str, ids: Ids) -> set[int]:
     for id in checked - tokenizer.vocab.keys():
         raise ValueError(f"{name}: {id} is the id of no token")
     return checked
-
-
-def _uses(tokenizer: Tokenizer, texts: Corpus, workers: int | None) -> NDArray[np.int64]:
-    uses = np.zeros(tokenizer.max_id + 1, np.int64)
-    for ids in encoded(tokenizer, texts, workers):
-        uses += np.bincount(ids, minlength=len(uses))
-    return uses
 
 
 def encoded(tokenizer: Tokenizer, texts: Corpus, workers: int | None) -> Iterator[NDArray[np.uint32]]:

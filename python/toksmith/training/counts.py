@@ -79,11 +79,6 @@ class PretokenCounts:
         counts._is_temporary = False
         return counts
 
-    def _given_away(self) -> Self:
-        """Return the counts, whose memory the training that takes them may free."""
-        self._is_temporary = True
-        return self
-
     @property
     def total(self) -> int:
         """How many pretokens were counted."""

@@ -83,7 +83,7 @@ def document(tokenizers: Mapping[str, Tokenizer | object], text: str) -> str:
     fields = {
         "POLICY": f"{policy}; base-uri 'none'; form-action 'none'",
         "STYLE": style,
-        "DATA": _json(content),
+        "DATA": json.dumps(content, ensure_ascii=False).replace("<", "\\u003c"),  # so that nothing ends the element
         "BLOCKS": "\n".join(
             f'<script type="text/plain" id="block-{number}">{block}</script>' for block, number in blocks.items()
         ),
@@ -186,8 +186,3 @@ def _asset(name: str) -> str:
 def _hash(content: str) -> str:
     """Return the hash by which a policy allows an element of this content."""
     return f"sha256-{base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()}"
-
-
-def _json(value: Any) -> str:
-    """Return JSON that may stand in an element of a page: nothing in it can end the element."""
-    return json.dumps(value, ensure_ascii=False).replace("<", "\\u003c")
