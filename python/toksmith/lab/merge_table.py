@@ -21,7 +21,20 @@ MAX_PIECES = 400
 
 
 def rendered(text: str, explanations: list[Explanation]) -> str:
-    """Return the table that a terminal shows, with colours; or plain text of any width for all else."""
+    """Return what a terminal shows, with colours; or plain text of any width for all else."""
+    ids = [id for explanation in explanations for id in explanation.ids]
+    sizes = f"bytes: {len(text.encode()):,}   pretokens: {len(explanations):,}   ids: {len(ids):,}"
+    console = Console()
+    if not console.is_terminal:
+        console = Console(file=io.StringIO(), width=1 << 20, color_system=None)
+    with console.capture() as captured:
+        console.print(merge_table(explanations))
+        console.print(f"{sizes}\n{' '.join(map(str, ids))}".rstrip(), highlight=False, markup=False)
+    return "".join(line.rstrip() + "\n" for line in captured.get().split("\n")[:-1])
+
+
+def merge_table(explanations: list[Explanation]) -> Table:
+    """Return the merges of each pretoken as a table."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for name in ("pretoken", "rank", "pair", "pieces", "ids"):
         table.add_column(name, justify="right" if name == "rank" else "left", overflow="fold")
@@ -29,15 +42,7 @@ def rendered(text: str, explanations: list[Explanation]) -> str:
         for row in _rows(explanation):
             table.add_row(*row)
         table.add_section()
-    ids = [id for explanation in explanations for id in explanation.ids]
-    sizes = f"bytes: {len(text.encode()):,}   pretokens: {len(explanations):,}   ids: {len(ids):,}"
-    console = Console()
-    if not console.is_terminal:
-        console = Console(file=io.StringIO(), width=1 << 20, color_system=None)
-    with console.capture() as captured:
-        console.print(table)
-        console.print(f"{sizes}\n{' '.join(map(str, ids))}".rstrip(), highlight=False, markup=False)
-    return "".join(line.rstrip() + "\n" for line in captured.get().split("\n")[:-1])
+    return table
 
 
 def _rows(explanation: Explanation) -> Iterator[tuple[Text | str, ...]]:
