@@ -73,6 +73,29 @@ def remaining() -> int:
     return max(available, 0)
 
 
+class Use:
+    """The memory that this process has taken since now, beside a limit."""
+
+    def __init__(self, limit: int | None) -> None:
+        self._limit, self._before = limit, taken()[0]
+
+    def facts(self) -> list[str]:
+        """Return such as "RAM 0.4 of 2.0 GB"; nothing if the system does not say."""
+        now = taken()[0]
+        return [use_of(max(now - self._before, 0), self._limit)] if now else []
+
+
+def use_of(number: int, limit: int | None) -> str:
+    """Return bytes of memory in use, beside a limit, as a text.
+
+    >>> use_of(412_000_000, 500_000_000), use_of(412_000_000, 2_000_000_000), use_of(7_000_000, None)
+    ('RAM 412 of 500 MB', 'RAM 0.4 of 2.0 GB', 'RAM 7 MB')
+    """
+    unit, places, name = (1e9, 1, "GB") if max(number, limit or 0) >= 10**9 else (1e6, 0, "MB")
+    bound = "" if limit is None else f" of {limit / unit:,.{places}f}"
+    return f"RAM {number / unit:,.{places}f}{bound} {name}"
+
+
 def _cgroup_files() -> list[Path]:
     """Return the paths of files that may limit this process: those of its own group and of all groups around it."""
     try:

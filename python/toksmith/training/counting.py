@@ -76,7 +76,7 @@ def count_pretokens(
     names, resolved = arguments.special_names(special_tokens), patterns.resolve(pattern, unmatched)
     threads, limit = arguments.checked_workers(workers), memory.limit(memory_limit)
     min_count = arguments.checked_limit("min_pretoken_count", min_pretoken_count, 0)
-    return counted(Corpus.of(sources), names, resolved, threads, limit, min_count, progress)
+    return counted(Corpus.of(sources), names, resolved, threads, limit, min_count, progress, memory.Use(limit))
 
 
 def counted(
@@ -87,11 +87,12 @@ def counted(
     memory_limit: int,
     min_count: int,
     progress: bool | Report,
+    use: memory.Use,
     refuse: Callable[[_core.OversizedCounts], object] | None = None,
 ) -> PretokenCounts:
     """Count the pretokens of texts. `refuse` may save counts that do not fit into the limit, and raise an error."""
     texts.check_local()
-    with reporter(progress) as report, texts.naming():
+    with reporter(progress, use.facts) as report, texts.naming():
         limits = {"workers": workers, "memory_limit": memory_limit, "min_count": min_count}
         counting = begun(texts, special_tokens, pattern.core(), report, **limits)
         core = counting.finish(refuse)

@@ -84,6 +84,7 @@ class Plan:
     memory_limit: int | None
     min_count: int
     progress: bool | Report
+    use: memory.Use
 
     def run(self) -> Tokenizer:
         """Run the stages."""
@@ -110,7 +111,7 @@ class Plan:
             refuse = functools.partial(self._check_memory, available=available, min_count=least)
             limits = (self.workers, available, least)
             refuse_or_none = None if self.parity else refuse
-            counts.append(counted(text, names, pattern, *limits, self.progress, refuse_or_none))
+            counts.append(counted(text, names, pattern, *limits, self.progress, self.use, refuse_or_none))
         return counts
 
     def _learned(self, counts: list[PretokenCounts]) -> Tokenizer:
@@ -130,7 +131,7 @@ class Plan:
             self._check_memory(core, unbounded if self.memory_limit is None else self.memory_limit)
             if self.memory_limit is None:
                 learning.warn_if_large(core, self.options, unbounded)
-        with reporter(self.progress) as report:
+        with reporter(self.progress, self.use.facts) as report:
             return learning.learned(texts, self.options, options, report, checkpoint=self.checkpoint, consume=are_own)
 
     def _joined(self, superwords: Superwords, first: Tokenizer) -> Tokenizer:
@@ -147,7 +148,7 @@ class Plan:
         )
         limit, core_options = self.memory_limit, options.for_core()
         core_options |= {"memory_limit": limit, "max_words": superwords.max_words}
-        with reporter(self.progress) as report, corpus.naming():
+        with reporter(self.progress, self.use.facts) as report, corpus.naming():
 
             def count(cuts: _core.Pretokenizer) -> _core.PretokenCounts:
                 limits = {"workers": self.workers, "memory_limit": memory.limit(limit)}
@@ -202,6 +203,7 @@ def planned(sources: Text | Mapping[str, Text], vocab_size: int, request: Reques
         memory_limit=limit,
         min_count=min_count,
         progress=request.progress,
+        use=memory.Use(limit),
     )
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import io
+import os
 import random
 import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -277,13 +278,42 @@ def test_the_peak_of_a_training_with_millions_of_pretokens() -> None:
 
 @pytest.mark.parametrize(("columns", "is_shown"), [(200, True), (80, True), (50, False)])
 @pytest.mark.parametrize("name", ["count", "merge"])
-def test_a_bar_shows_facts_that_fit(name: str, columns: int, is_shown: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bar_shows_memory_and_its_limit(
+    name: str, columns: int, is_shown: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from rich.console import Console
 
     monkeypatch.setenv("COLUMNS", str(columns))
-    bars = progress.Bars(lambda: ["12.5 M tokens of b.txt"])
+    bars = progress.Bars(lambda: [memory.use_of(1_412_000_000, 2_500_000_000)])
     bars.report(name, 1, 2)
     console = Console(width=columns, file=io.StringIO())
     console.print(bars.drawn.get_renderable())
     [line] = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
-    assert ("12.5 M tokens of b.txt" in line) == is_shown, line
+    assert ("RAM 1.4 of 2.5 GB" in line) == is_shown, line
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux says how much memory a process has")
+def test_memory_in_use_is_beyond_what_was_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    use = memory.Use(10**9)
+    held = bytearray(os.urandom(1 << 16) * 800)
+    found = re.fullmatch(r"RAM (\d\.\d) of 1\.0 GB", *use.facts())
+    assert found, use.facts()
+    assert 0.0 < float(found[1]) < 0.3, len(held)
+    monkeypatch.setattr(memory, "taken", lambda: (0, 0))
+    assert memory.Use(None).facts() == []
+
+
+@pytest.mark.parametrize("call", [train, toksmith.count_pretokens])
+def test_the_bar_of_a_call_has_the_limit(call: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[str] = []
+    original = progress.Bars.report
+
+    def report(bars: Any, *arguments: Any) -> None:
+        shown.extend(bars._facts())
+        original(bars, *arguments)
+
+    monkeypatch.setattr(progress.Bars, "report", report)
+    texts = iter(["low lower lowest "] * 100_000)
+    call(texts, *([263] if call is train else []), memory_limit="100MB", progress=True)
+    assert shown
+    assert all(fact.endswith(" of 100 MB") for fact in shown if sys.platform == "linux")
