@@ -6,7 +6,6 @@ mod many;
 mod matches;
 mod search;
 mod set;
-mod stream;
 #[cfg(test)]
 mod tests;
 
@@ -16,4 +15,3 @@ pub(crate) use backward::steps;
 pub use added::{AddedTokens, Flags};
 pub use matches::{Matches, Segment, SpecialMatch};
 pub use set::{MAX_SET_BYTES, MAX_TOKEN_BYTES, Specials, overlap};
-pub use stream::{Event, StreamState, TextStream};
