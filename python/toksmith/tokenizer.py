@@ -14,7 +14,7 @@ from types import EllipsisType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, TypedDict, overload
 
 from . import patterns
-from ._core import Continuations, DecodeStream, Document, Pipeline
+from ._core import MARKS, Continuations, DecodeStream, Document, Pipeline
 from ._core import Tokenizer as CoreTokenizer
 from ._internal import arguments, choices
 from ._internal.choices import Boundary, Errors, FileFormat, Side, Unmatched
@@ -382,15 +382,17 @@ class Tokenizer:
         """Return the ids of the joined parts, with special tokens only where the text is trusted.
 
         Args:
-            parts: (`str`, `bool`) pairs: a text, and whether it is trusted. Neighbouring trusted parts count as one.
-                A special token becomes its id only if it lies wholly inside a trusted part; all other text is
-                ordinary.
+            parts: (`str`, `bool`) pairs: a text, and whether it is trusted. Neighbouring trusted parts count as one;
+                empty parts do not count. A special token becomes its id only if it lies wholly inside a trusted part;
+                all other text is ordinary.
 
         >>> chat = Tokenizer(None, None, ["<|end|>"])
         >>> chat.encode_parts([("<|end|>", False), ("<|end|>", True)]) == [*b"<|end|>", 256]
         True
         """
-        return self._core.encode_parts(arguments.checked_parts(parts))
+        checked = arguments.checked_parts(parts)
+        marks = b"".join(bytes([MARKS["TRUSTED"] * trusted]) * len(text) for text, trusted in checked)
+        return self._core.encode_marked("".join(text for text, _ in checked), marks)
 
     def encode_pair(
         self, prompt: str, completion: str, boundary: Boundary = "joint", *, special: bool = True

@@ -110,22 +110,6 @@ impl Tokenizer {
         Ok(Made(IdList(ids)))
     }
 
-    /// Calls `work` with parts, which are tuples of a text and whether it is trusted.
-    pub(super) fn with_parts<T: Send>(
-        &self,
-        parts: Any,
-        work: impl FnOnce(&Encoder, &[(&[u8], bool)], &Control) -> Result<T> + Send,
-    ) -> PyResult<T> {
-        let texts = objects::extracted(parts, |part| {
-            let (part, trusted) = part.extract::<(Bound<'_, PyString>, bool)>()?;
-            Ok((call::backed_text(&part)?, trusted))
-        })?;
-        let of_bytes: Vec<(&[u8], bool)> =
-            room::collected(texts.iter().map(|(text, trusted)| (text.as_bytes(), *trusted)))?;
-        let bytes = of_bytes.iter().map(|(part, _)| part.len()).sum();
-        call::sized(parts.py(), bytes, |control| work(self.encoder(), &of_bytes, control))
-    }
-
     /// Calls `work` with a text whose characters are marked.
     fn with_marked<T: Send>(
         &self,
@@ -492,14 +476,6 @@ impl Tokenizer {
             self.encoder().encode_pretoken_with_spans(pretoken, control)
         })?;
         Ok((ids, spans.into_iter().map(|span| (span.start, span.end)).collect()))
-    }
-
-    /// The ids of the joined parts: tuples of a text and whether it is trusted.
-    fn encode_parts(&self, parts: Any) -> PyResult<Made<IdList>> {
-        self.with_parts(parts, |encoder, parts, control| {
-            let mut ids = Vec::new();
-            encoder.encode_parts(parts, &mut ids, control).map(|()| Made(IdList(ids)))
-        })
     }
 
     /// The ids of a text, given the mark of each character (`MARKS`).

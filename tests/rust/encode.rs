@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use toksmith::control::Control;
 use toksmith::decode::decode;
-use toksmith::encode::{Continuations, EncodeStream, Encoder, SpecialSet};
+use toksmith::encode::{Continuations, EncodeStream, Encoder, MarkedText, SpecialSet};
 use toksmith::pretokenize::{Isa, Named, Pattern, Pretokenizer, Unmatched};
 use toksmith::special::{Segment, Specials};
 use toksmith::vocab::CharacterTokens;
@@ -229,30 +229,25 @@ fn a_stream_of_single_bytes_stays_linear_and_holds_little() {
 }
 
 #[test]
-fn parts_are_the_joined_text_with_trusted_specials_alone() {
+fn marked_text_is_one_text_with_trusted_specials_alone() {
     let mut random = Random::new(5);
     for _ in 0..2000 {
         let encoder = encoder(Pattern::Named(Named::Gpt2, Isa::best()), &mut random);
-        let parts: Vec<(Vec<u8>, bool)> = (0..random.below(5))
-            .map(|_| {
-                let len = random.below(8);
-                (random.text(b"ab <s>", len), random.below(2) == 0)
-            })
-            .collect();
-        let text: Vec<u8> = parts.iter().flat_map(|(part, _)| part.clone()).collect();
+        let text: String = (0..random.below(32)).map(|_| char::from(b"ab <s>"[random.below(6)])).collect();
+        let mut trusted: Vec<bool> = Vec::new();
+        while trusted.len() < text.len() {
+            let (len, is_trusted) = (1 + random.below(8), random.below(2) == 0);
+            trusted.resize(text.len().min(trusted.len() + len), is_trusted);
+        }
         let encode = |trust: Option<bool>| {
-            let parts: Vec<(&[u8], bool)> =
-                parts.iter().map(|(part, trusted)| (part.as_slice(), trust.unwrap_or(*trusted))).collect();
-            let mut ids = Vec::new();
-            encoder.encode_parts(&parts, &mut ids, &Control::none()).unwrap();
+            let marks: Vec<u8> = trusted.iter().map(|&own| trust.unwrap_or(own).into()).collect();
+            let (marked, mut ids) = (MarkedText::new(&text, &marks).unwrap(), Vec::new());
+            encoder.encode_marked(&marked, &mut ids, &Control::none()).unwrap();
             ids
         };
-        assert_eq!(encode(Some(true)), encoder.encode_to_vec(&text, true, &Control::none()).unwrap());
-        assert_eq!(encode(Some(false)), encoder.encode_to_vec(&text, false, &Control::none()).unwrap());
-        let (mut at, mut trusted) = (0, Vec::new());
-        for (part, trust) in &parts {
-            trusted.resize(at + part.len(), *trust);
-            at += part.len();
+        for trust in [true, false] {
+            let whole = encoder.encode_to_vec(text.as_bytes(), trust, &Control::none()).unwrap();
+            assert_eq!(encode(Some(trust)), whole);
         }
         let mut at = 0;
         for id in encode(None) {

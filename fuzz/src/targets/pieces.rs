@@ -1,8 +1,8 @@
-//! Parts, pieces and completions of a text against what the documentation says of them.
+//! Marked text, pieces and completions of a text against what the documentation says of them.
 
 use toksmith::control::Control;
 use toksmith::decode::decode;
-use toksmith::encode::{Continuations, SpecialSet};
+use toksmith::encode::{Continuations, MarkedText, SpecialSet, marks};
 use toksmith::pretokenize::Pretokenizer;
 use toksmith::{Encoder, Error, Vocab};
 
@@ -18,39 +18,35 @@ pub(super) fn run(data: &[u8]) {
     let vocab = vocabulary(&mut input, special);
     let text = input.text(&LETTERS);
     let encoder = Encoder::with_small_cache(vocab.clone(), pretokenizer.clone(), 1);
-    parts(&encoder, &vocab, &pretokenizer, &text, &cuts);
-    let definition = Definition { vocab: &vocab, pretokenizer: &pretokenizer, special, most };
     let text = String::from_utf8_lossy(&text);
+    marked(&encoder, &vocab, &pretokenizer, &text, &cuts);
+    let definition = Definition { vocab: &vocab, pretokenizer: &pretokenizer, special, most };
     definition.check(&encoder, &text, overlap);
     completions(&encoder, &text);
 }
 
 /// The special tokens of each trusted stretch, searched for in it alone; the rest is one text.
-fn parts(encoder: &Encoder, vocab: &Vocab, pretokenizer: &Pretokenizer, text: &[u8], cuts: &[(usize, bool)]) {
-    let (mut parts, mut rest) = (Vec::new(), text);
-    for &(len, trusted) in cuts {
-        let (part, after) = rest.split_at(len.min(rest.len()));
-        parts.push((part, trusted));
-        rest = after;
-    }
-    parts.push((rest, true));
+fn marked(encoder: &Encoder, vocab: &Vocab, pretokenizer: &Pretokenizer, text: &str, cuts: &[(usize, bool)]) {
+    let mut marks: Vec<u8> = Vec::new();
+    cuts.iter().for_each(|&(len, trusted)| marks.resize(marks.len() + len, trusted.into()));
+    marks.resize(text.chars().count(), marks::TRUSTED);
+    let marked = MarkedText::new(text, &marks).unwrap();
     let bpe = oracle::Bpe::new(vocab);
-    let (mut expected, mut at, mut from) = (Vec::new(), 0, 0);
-    for stretch in parts.chunk_by(|one, other| one.1 == other.1) {
-        let end = at + stretch.iter().map(|(part, _)| part.len()).sum::<usize>();
-        let tokens = if stretch[0].1 { vocab.specials().tokens() } else { &[] };
-        for segment in oracle::segments(tokens, &text[at..end]) {
+    let (text, mut expected, mut from) = (text.as_bytes(), Vec::new(), 0);
+    for (range, mark) in &marked.runs {
+        let tokens = if *mark == marks::TRUSTED { vocab.specials().tokens() } else { &[] };
+        for segment in oracle::segments(tokens, &text[range.clone()]) {
             let toksmith::special::Segment::Special(found) = segment else { continue };
-            ordinary(&bpe, vocab, pretokenizer, text, from..at + found.range.start, &mut expected);
-            expected.push((vocab.special_ids()[found.index], at + found.range.end));
-            from = at + found.range.end;
+            let special = range.start + found.range.start..range.start + found.range.end;
+            ordinary(&bpe, vocab, pretokenizer, text, from..special.start, &mut expected);
+            expected.push((vocab.special_ids()[found.index], special.end));
+            from = special.end;
         }
-        at = end;
     }
-    ordinary(&bpe, vocab, pretokenizer, text, from..at, &mut expected);
+    ordinary(&bpe, vocab, pretokenizer, text, from..text.len(), &mut expected);
     let mut encoded = Vec::new();
-    encoder.encode_parts(&parts, &mut encoded, &Control::none()).unwrap();
-    assert_eq!(encoded, ids(&expected), "{parts:?}");
+    encoder.encode_marked(&marked, &mut encoded, &Control::none()).unwrap();
+    assert_eq!(encoded, ids(&expected), "{:?}", marked.runs);
 }
 
 struct Definition<'a> {

@@ -3,9 +3,11 @@
 use std::ops::Range;
 
 use crate::control::Control;
-use crate::encode::encoder::Encoder;
+use crate::encode::encoder::{Encoder, Request};
 use crate::encode::output::Sink;
+use crate::encode::special_set::SpecialTokens;
 use crate::error::{Error, Result};
+use crate::pipeline::Trust;
 use crate::room;
 
 /// Who wrote a character: some of the bits of [`marks`].
@@ -110,6 +112,43 @@ impl Encoder {
             return Err(Error::Invalid(reason.to_owned()));
         }
         self.encode_trusting(text, &trusted, sink, control)
+    }
+
+    /// Encodes a text, with special tokens only where one lies entirely inside one of these ranges.
+    /// Everything else is ordinary text, and is pretokenized and merged as the one text.
+    fn encode_trusting(
+        &self,
+        text: &[u8],
+        trusted: &[Range<usize>],
+        sink: &mut dyn Sink,
+        control: &Control,
+    ) -> Result<()> {
+        if self.pipeline.is_some() {
+            let mut specials = self.active(SpecialTokens::from(!trusted.is_empty()));
+            specials.trust = match trusted {
+                [] => Trust::None,
+                [all] if *all == (0..text.len()) => Trust::All,
+                ranges => Trust::Inside(ranges),
+            };
+            return self.answer(Request::alone(text, specials, true), sink, control);
+        }
+        let mut specials = Vec::new();
+        for range in trusted {
+            // Each range is searched alone, so that text beyond its end cannot make a match longer.
+            let mut matches = self.vocab.specials().matches(&text[..range.end], range.start);
+            while let Some(special) = matches.next(control)? {
+                room::push(&mut specials, special)?;
+            }
+        }
+        self.pool.with(self.isa, 0, |scratch| {
+            let mut at = 0;
+            for special in specials {
+                self.encode_text(scratch, text, at..special.range.start, sink, control)?;
+                at = special.range.end;
+                sink.token(special.range, self.vocab.special_ids()[special.index])?;
+            }
+            self.encode_text(scratch, text, at..text.len(), sink, control)
+        })
     }
 }
 

@@ -1,4 +1,4 @@
-//! Further methods of the encoder: trusted parts, pieces of at most n tokens, text that arrives in parts,
+//! Further methods of the encoder: text with marks, pieces of at most n tokens, text that arrives in parts,
 //! text that changes, beginnings that many texts share, text whose end is not stable, what may come next, and
 //! merges left out at random.
 
@@ -7,7 +7,6 @@ mod document;
 mod look_ahead;
 mod marked;
 mod one_pretoken;
-mod parts;
 mod pieces;
 mod prefix_cache;
 mod random;

@@ -1,6 +1,7 @@
 """Text to ids: against the reference on random text, against tiktoken on whole corpora, and method against method."""
 
 import itertools
+import operator
 import random
 import string
 from collections.abc import Callable, Iterable, Iterator
@@ -510,7 +511,7 @@ def expected_parts(tokenizer: Tokenizer, oracle: Oracle, parts: list[tuple[str, 
     """From the definition: mark the special tokens inside trusted stretches, encode what lies between as one text."""
     ids: list[int] = []
     plain = ""
-    for trusted, group in itertools.groupby(parts, key=lambda part: part[1]):
+    for trusted, group in itertools.groupby(filter(operator.itemgetter(0), parts), key=operator.itemgetter(1)):
         stretch = "".join(text for text, _ in group)
         pieces = reference.split_special(stretch, tokenizer.special_tokens) if trusted else [(stretch, False)]
         for piece, is_special in pieces:
