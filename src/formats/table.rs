@@ -152,8 +152,8 @@ pub const NO_PATTERN: &str = "a rank file holds no pattern: Tokenizer::from_tikt
 ///
 /// # Errors
 /// [`Error::NoTokenizer`] for a file of another kind that is known: says what it is, and what to do.
-fn recognise<'k>(kinds: &'k [FileKind], path: &Path, head: &[u8]) -> Result<Option<&'k FileKind>> {
-    let kind = kinds.iter().find(|kind| (kind.recognises)(path, head));
+fn recognise(path: &Path, head: &[u8]) -> Result<Option<&'static FileKind>> {
+    let kind = FORMATS.iter().find(|kind| (kind.recognises)(path, head));
     match other(head) {
         // Whatever else is JSON begins as a `tokenizer.json` does.
         Some(reason) if kind.is_none_or(|kind| kind.name == "huggingface") => Err(Error::NoTokenizer(reason)),
@@ -209,9 +209,7 @@ impl OpenFile {
         let kind = match format {
             Some(format) => kind_of(format),
             // Of an unknown one toksmith's own reader raises the error.
-            None => {
-                recognise(&FORMATS, path, &head).and_then(|kind| kind.map_or_else(|| kind_of("toksmith"), Ok))
-            }
+            None => recognise(path, &head).and_then(|kind| kind.map_or_else(|| kind_of("toksmith"), Ok)),
         };
         let kind = kind.map_err(|error| in_file(path, error))?;
         Ok(OpenFile { path: path.to_owned(), head, rest, len, kind })
@@ -243,42 +241,5 @@ pub(super) fn in_file(path: &Path, error: Error) -> Error {
     match error {
         Error::InFile { .. } | Error::Io { .. } | Error::Unread { .. } | Error::OutOfMemory { .. } => error,
         error => Error::InFile { path: path.to_owned(), source: Box::new(error) },
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialects::SyntaxTables;
-    use crate::pretokenize::Unmatched;
-    use crate::tokenizer::SourcePattern;
-    use crate::vocab::Vocab;
-
-    /// A format of one line: the word `toy`, and a token of two letters.
-    const TOY: FileKind = FileKind {
-        name: "toy",
-        about: "a line",
-        files: &[],
-        recognises: |_, head| head.starts_with(b"toy "),
-        read: |content, _| {
-            let token = content.bytes()?.split_off(4);
-            let mut tokens: Vec<_> = (0..=255_u8).map(|byte| (byte.into(), vec![byte])).collect();
-            tokens.push((256, token));
-            let vocab = Vocab::new(&tokens, None, &[])?;
-            Tokenizer::new(vocab, SourcePattern::whole(Unmatched::Keep), Provenance::default())
-        },
-        write: |tokenizer, _| Ok(vec![[b"toy ", tokenizer.token_bytes(256).unwrap_or_default()].concat()]),
-    };
-
-    #[test]
-    fn a_format_is_a_row_of_the_table() {
-        let kinds: Vec<FileKind> = FORMATS.into_iter().chain([TOY]).collect();
-        let kind = |head: &[u8]| recognise(&kinds, Path::new("a.b"), head).unwrap().map(|kind| kind.name);
-        assert_eq!(kind(b"toy lo"), Some("toy"));
-        assert_eq!(kind(b"minbpe v1\n"), Some("minbpe"));
-        assert_eq!(kind(b"other"), None);
-        let toy = TOY.read(b"toy lo", &LoadOptions::default(), &SyntaxTables).unwrap();
-        assert_eq!(toy.encode("lol", true).unwrap(), [256, 108]);
-        assert_eq!(TOY.write(&toy, &SyntaxTables).unwrap(), [b"toy lo"]);
     }
 }
