@@ -124,23 +124,17 @@ impl Encoder {
         control: &Control,
     ) -> Result<Vec<i64>> {
         let active = self.active(special.into());
-        let (runs, bytes, workers) = self.runs(texts, workers)?;
-        let (mut counts, mut runs) = (room::for_items(texts.len())?, runs.into_iter());
-        let work = |number, run: Range<usize>| {
-            self.pool.with(self.isa, Worker { number, bytes: bytes / workers }, |scratch| {
-                let mut counts = room::for_items(run.len())?;
-                for text in &texts[run] {
+        self.of_runs(texts, workers, control, |worker, run| {
+            self.pool.with(self.isa, worker, |scratch| {
+                let count = |text: &&[u8]| {
                     let mut count = CountSink(0);
                     self.encode_in(scratch, text, active, true, &mut count, control)?;
-                    counts.push(count.0 as i64);
                     control.advance(text.len() as u64);
-                }
-                Ok(counts)
+                    Ok(count.0 as i64)
+                };
+                texts[run].iter().map(count).collect()
             })
-        };
-        let take = |of_run: Vec<i64>| room::extend(&mut counts, &of_run).map(|()| Vec::new());
-        workers::placed(workers, control, || Ok(runs.next()), work, take, |()| Ok(()))?;
-        Ok(counts)
+        })
     }
 
     /// The ranges of [`Encoder::truncate`], or of [`Encoder::truncate_left`], on up to `workers` threads.
@@ -153,19 +147,29 @@ impl Encoder {
         control: &Control,
     ) -> Result<Vec<Range<usize>>> {
         let bytes: Vec<&[u8]> = texts.iter().map(|text| text.as_bytes()).collect();
-        let (runs, _, workers) = self.runs(&bytes, workers)?;
-        let (mut ranges, mut runs) = (room::for_items(texts.len())?, runs.into_iter());
         let truncate = if keeps_end { Encoder::truncate_left } else { Encoder::truncate };
-        let work = |_, run: Range<usize>| {
-            let ranges = texts[run].iter().map(|text| truncate(self, text, max_tokens, special, control));
-            ranges.collect::<Result<Vec<_>>>()
-        };
-        let take = |of_run: Vec<Range<usize>>| {
-            ranges.extend(of_run);
+        self.of_runs(&bytes, workers, control, |_, run| {
+            texts[run].iter().map(|text| truncate(self, text, max_tokens, special, control)).collect()
+        })
+    }
+
+    /// What `work` gives for the texts of each run, in order.
+    fn of_runs<T: Send>(
+        &self,
+        texts: &[&[u8]],
+        workers: usize,
+        control: &Control,
+        work: impl Fn(Worker, Range<usize>) -> Result<Vec<T>> + Sync,
+    ) -> Result<Vec<T>> {
+        let (runs, bytes, workers) = self.runs(texts, workers)?;
+        let (mut all, mut runs) = (room::for_items(texts.len())?, runs.into_iter());
+        let work = |number, run| work(Worker { number, bytes: bytes / workers }, run);
+        let take = |of_run: Vec<T>| {
+            all.extend(of_run);
             Ok(Vec::new())
         };
         workers::placed(workers, control, || Ok(runs.next()), work, take, |()| Ok(()))?;
-        Ok(ranges)
+        Ok(all)
     }
 
     /// Appends the ids of texts, and for each text where its ids end; on this thread, in the scratch of a
