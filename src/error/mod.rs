@@ -68,11 +68,6 @@ pub enum Error {
     #[error("the saved state of the vocabulary is corrupt")]
     BrokenState,
 
-    /// A character without a token, in a text of a model whose unknown token, named here, is in no
-    /// vocabulary.
-    #[error("a character has no token, and the unk_token {} is not in the vocabulary", show_text(.0))]
-    MissingUnknown(String),
-
     /// A part of a file that cannot be used: its place, as a path of JSON, and what is wrong.
     #[error("{0}: {1}")]
     BrokenPart(String, String),
@@ -139,13 +134,6 @@ pub enum Error {
         tokens: usize,
         /// The maximum number of tokens of a piece.
         limit: usize,
-    },
-
-    /// A pretoken of 4 GiB or more.
-    #[error("a pretoken of {bytes} bytes is too long: at most {} can be merged as one piece", u32::MAX)]
-    PretokenTooLong {
-        /// Its length in bytes.
-        bytes: usize,
     },
 
     /// A file that cannot be opened or read.

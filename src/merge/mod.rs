@@ -46,7 +46,7 @@ impl Merger {
     /// prevent that).
     ///
     /// # Errors
-    /// [`Error::Interrupted`]; [`Error::PretokenTooLong`] for 4 GiB or more.
+    /// [`Error::Interrupted`]; [`Error::Invalid`] for 4 GiB or more.
     #[inline]
     pub(crate) fn merge(
         &mut self,
@@ -109,8 +109,12 @@ impl Merger {
 
 /// Places in a pretoken are numbers of 32 bits.
 fn check_length(pretoken: &[u8]) -> Result<()> {
-    let bytes = pretoken.len();
-    if bytes < u32::MAX as usize { Ok(()) } else { Err(Error::PretokenTooLong { bytes }) }
+    let (bytes, max) = (pretoken.len(), u32::MAX);
+    if bytes < max as usize {
+        return Ok(());
+    }
+    let reason = format!("a pretoken of {bytes} bytes is too long: at most {max} can be merged as one piece");
+    Err(Error::Invalid(reason))
 }
 
 #[cfg(test)]

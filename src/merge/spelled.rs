@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 
 use super::dropout::{Draws, Dropout};
 use crate::control::Control;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, show_text};
 use crate::names::Names;
 use crate::room;
 use crate::spelling::{META, TextSpelling, byte_name, spell};
@@ -179,8 +179,8 @@ impl SpelledBpe {
     /// Appends the tokens of a pretoken to `out`.
     ///
     /// # Errors
-    /// [`Error::MissingUnknown`], [`Error::Interrupted`], [`Error::OutOfMemory`]; [`Error::PretokenTooLong`]
-    /// for 4 GiB or more.
+    /// [`Error::Interrupted`], [`Error::OutOfMemory`]; [`Error::Invalid`] for 4 GiB or more, and for a
+    /// character without a token where the unknown token is in no vocabulary.
     pub(crate) fn merge(&self, pretoken: &[u8], out: &mut Vec<u32>, control: &Control) -> Result<()> {
         let symbols = self.merged(&self.spelled(pretoken)?, pretoken, control)?;
         for symbol in symbols.iter().filter(|symbol| symbol.len != 0) {
@@ -213,10 +213,8 @@ impl SpelledBpe {
     }
 
     fn spelled(&self, pretoken: &[u8]) -> Result<String> {
-        match pretoken.len() < u32::MAX as usize {
-            true => self.spelling.spelled(pretoken),
-            false => Err(Error::PretokenTooLong { bytes: pretoken.len() }),
-        }
+        super::check_length(pretoken)?;
+        self.spelling.spelled(pretoken)
     }
 
     /// For each byte of the spelling, the bytes of the pretoken that it stands for.
@@ -280,7 +278,12 @@ impl SpelledBpe {
     fn add_unknown(&self, symbols: &mut Vec<Symbol>, len: Option<usize>) -> Result<()> {
         match (&self.unknown, len) {
             (Unknown::Token(token), Some(len)) => add(symbols, *token, len),
-            (Unknown::Missing(name), Some(_)) => Err(Error::MissingUnknown(name.clone())),
+            (Unknown::Missing(name), Some(_)) => {
+                let name = show_text(name);
+                let reason =
+                    format!("a character has no token, and the unk_token {name} is not in the vocabulary");
+                Err(Error::Invalid(reason))
+            }
             _ => Ok(()),
         }
     }
