@@ -45,7 +45,7 @@ impl Normalizer {
 
 impl NormalizeStep {
     /// Whether this is the step that replaces each space by U+2581.
-    fn is_of_spaces(&self) -> bool {
+    pub(crate) fn is_of_spaces(&self) -> bool {
         matches!(self, NormalizeStep::Replace(Matcher::Literal(old), new) if old == b" " && new.chars().eq([META]))
     }
 

@@ -6,13 +6,10 @@ use std::sync::Arc;
 use memchr::memmem;
 use unicode_categories::UnicodeCategories;
 
-use super::compiled::Automaton;
-use super::named::Named;
 use super::pretokenizer::{Pattern, Pretokenizer, Unmatched};
 use super::script_table::SCRIPTS;
 use super::splitter::Splitter;
 use crate::error::Result;
-use crate::simd::Isa;
 
 /// A kind of characters, by the Unicode tables of the standard library and, for punctuation, of
 /// `unicode_categories`.
@@ -59,10 +56,8 @@ pub enum Matcher {
     Scripts,
     /// A number of characters at a time, at least one; the last match may have fewer.
     Length(usize),
-    /// A named pattern, which matches everything.
-    Named(Named, Isa),
-    /// A pattern that was compiled.
-    Compiled(Arc<Automaton>),
+    /// A named pattern, which matches everything, or one that was compiled.
+    Pattern(Pattern),
     /// Any pattern that something outside the core runs. Unlike elsewhere, its empty matches count.
     Outside(Arc<dyn Splitter>),
 }
@@ -76,8 +71,8 @@ impl Matcher {
             Matcher::Words => "words",
             Matcher::Scripts => "scripts",
             Matcher::Length(_) => "length",
-            Matcher::Named(..) => "scanner",
-            Matcher::Compiled(_) | Matcher::Outside(_) => "pattern",
+            Matcher::Pattern(Pattern::Named(..)) => "scanner",
+            Matcher::Pattern(_) | Matcher::Outside(_) => "pattern",
         }
     }
 
@@ -105,12 +100,8 @@ impl Matcher {
                 })?;
                 if count > 0 { on_match(start..end) } else { Ok(()) }
             }
-            Matcher::Named(named, isa) => {
-                let pattern = Pattern::Named(*named, *isa);
-                Pretokenizer { pattern, unmatched: Unmatched::Drop }.for_each(text, on_match)
-            }
-            Matcher::Compiled(automaton) => {
-                let pattern = Pattern::Compiled(Arc::clone(automaton));
+            Matcher::Pattern(pattern) => {
+                let pattern = pattern.clone();
                 Pretokenizer { pattern, unmatched: Unmatched::Drop }.for_each(text, on_match)
             }
             Matcher::Outside(splitter) => splitter.split(text, &mut |range| on_match(range).map(|()| true)),

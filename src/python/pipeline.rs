@@ -13,7 +13,7 @@ use super::objects::{List, Made};
 use super::pretokenizer::PyPretokenizer;
 use crate::error::Error;
 use crate::postprocess::PostProcessor;
-use crate::pretokenize::{Matcher, SplitStage};
+use crate::pretokenize::{Matcher, Pattern, SplitStage};
 use crate::tokenizer::parts::read_post_processor;
 use crate::tokenizer::{Pipeline, token_value};
 use crate::vocab::TextSpelling;
@@ -83,12 +83,12 @@ impl PyPipeline {
     /// nothing for texts and kinds of characters, which are found directly.
     fn engines(&self) -> Vec<&'static str> {
         let engine = |stage: &SplitStage| match &stage.matcher {
-            Matcher::Named(named, _) => Some(named.name()),
-            Matcher::Compiled(_) => Some("compiled"),
+            Matcher::Pattern(Pattern::Named(named, _)) => Some(named.name()),
+            Matcher::Pattern(_) => Some("compiled"),
             Matcher::Outside(_) => Some("regex"),
             _ => None,
         };
-        self.inner.steps().stages().iter().filter_map(engine).collect()
+        self.inner.steps().splits.after.iter().filter_map(engine).collect()
     }
 
     /// The names of the parts that change the ids, besides one pattern and special tokens.
@@ -103,7 +103,7 @@ impl PyPipeline {
 
     fn normalize(&self, py: Python<'_>, text: &Bound<'_, PyString>) -> PyResult<Made<String>> {
         let text = call::text(text)?;
-        call::sized(py, text.len(), |_| self.inner.steps().normalizer().normalized(text)).map(Made)
+        call::sized(py, text.len(), |_| self.inner.steps().parts.normalizer.normalized(text)).map(Made)
     }
 
     /// The pretokens of a normalized text, each as the file spells it, with its place in characters.
@@ -116,13 +116,13 @@ impl PyPipeline {
     /// pattern does that.
     fn pieces(&self, py: Python<'_>, text: &str) -> PyResult<Made<List<impl Iterator<Item = String>>>> {
         let steps = self.inner.steps();
-        let pieces = call::sized(py, text.len(), |_| steps.pieces(text, steps.pattern().is_none()))?;
+        let pieces = call::sized(py, text.len(), |_| steps.pieces(text, steps.splits.pattern.is_none()))?;
         Ok(Made(List(pieces.into_iter().map(|piece| String::from_utf8_lossy(&piece).into_owned()))))
     }
 
     /// The text that the decoder makes of tokens, as the file spells them.
     fn decode(&self, tokens: Vec<String>) -> PyResult<Made<String>> {
-        Ok(Made(self.inner.steps().decoder().decode(tokens.iter().map(String::as_str))?))
+        Ok(Made(self.inner.steps().decoder.decode(tokens.iter().map(String::as_str))?))
     }
 }
 

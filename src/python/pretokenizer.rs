@@ -111,7 +111,7 @@ impl PatternEngines for PyTables {
         asked("toksmith.patterns", "engine_of", |engine_of| {
             let engine = engine_of.call1((pattern, nullable))?;
             Ok(match engine.cast::<PyCompiledPattern>() {
-                Ok(compiled) => Matcher::Compiled(Arc::clone(&compiled.get().automaton)),
+                Ok(compiled) => Matcher::Pattern(Pattern::Compiled(Arc::clone(&compiled.get().automaton))),
                 Err(_) => Matcher::Outside(Arc::new(Regex::new(&engine, *nullable))),
             })
         })

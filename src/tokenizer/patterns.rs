@@ -20,7 +20,7 @@ impl PatternEngines for SyntaxTables {
     fn engine(&self, Translation { pattern, nullable }: &Translation) -> Result<Matcher> {
         match nullable {
             true => Err(without_regex(pattern, "matches of nothing")),
-            false => compiled(pattern, 0).map(Matcher::Compiled),
+            false => compiled(pattern, 0).map(Pattern::Compiled).map(Matcher::Pattern),
         }
     }
 

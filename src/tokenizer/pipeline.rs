@@ -118,7 +118,7 @@ impl Pipeline {
 
     /// The added tokens by id.
     pub fn added_tokens(&self) -> &[AddedToken] {
-        &self.steps.parts().added_tokens
+        &self.steps.parts.added_tokens
     }
 
     /// Whether the model merges characters instead of bytes.
@@ -128,13 +128,13 @@ impl Pipeline {
 
     /// Whether no single expression cuts the pretokens: stages do, or spaces.
     pub fn has_stages(&self) -> bool {
-        let cuts = self.steps.splits_at_spaces().is_some() || !self.steps.stages().is_empty();
-        self.steps.pattern().is_none() && cuts
+        let cuts = self.steps.splits_at_spaces().is_some() || !self.steps.splits.after.is_empty();
+        self.steps.splits.pattern.is_none() && cuts
     }
 
     /// Whether no single pattern splits like the pipeline.
     pub fn is_staged(&self) -> bool {
-        self.steps.prefix().is_none() || (self.has_stages() && self.steps.splits_at_spaces().is_none())
+        self.steps.splits.prefix().is_none() || (self.has_stages() && self.steps.splits_at_spaces().is_none())
     }
 
     /// Whether a tokenizer without these steps has all that they do.
@@ -170,9 +170,9 @@ impl Pipeline {
             row.id = *new_ids.get(&row.id)?;
             Some(())
         })?;
-        let kept = self.steps.parts().mergeable.iter().filter_map(|id| new_ids.get(id).copied());
+        let kept = self.steps.parts.mergeable.iter().filter_map(|id| new_ids.get(id).copied());
         let kept: BTreeSet<u32> = kept.collect();
-        let tokens = made.steps.parts().added_tokens.clone();
+        let tokens = made.steps.parts.added_tokens.clone();
         made.steps = made.steps.with_other_tokens(tokens, kept.iter().copied());
         made.spec["kept"] = kept.into_iter().collect();
         let ids: HashMap<u64, u32> = new_ids.iter().map(|(&old, &new)| (old.into(), new)).collect();
@@ -205,7 +205,7 @@ impl Pipeline {
         let mut tokens: Vec<AddedToken> = self.added_tokens().iter().cloned().filter_map(&changed).collect();
         tokens.sort_by(|a, b| (a.id, &a.content).cmp(&(b.id, &b.content)));
         made.spec["added_tokens"] = rows.iter().map(token_value).collect();
-        let mergeable = self.steps.parts().mergeable.clone();
+        let mergeable = self.steps.parts.mergeable.clone();
         made.steps = made.steps.with_other_tokens(tokens, mergeable);
         Ok(made)
     }
@@ -217,7 +217,7 @@ impl Pipeline {
             reasons.push("merging of characters instead of bytes".to_owned());
         }
         let mut names: Vec<&str> = Vec::new();
-        for step in &self.steps.normalizer().0 {
+        for step in &self.steps.parts.normalizer.0 {
             if !names.contains(&step.name()) {
                 names.push(step.name());
             }
@@ -225,12 +225,12 @@ impl Pipeline {
         if !names.is_empty() {
             reasons.push(format!("the normalizer ({})", names.join(", ")));
         }
-        match self.steps.prefix() {
+        match self.steps.splits.prefix() {
             None => reasons.push("a change of its parts before they are split".to_owned()),
             Some(Prefix::None) => (),
             Some(_) => reasons.push("a space before the text (add_prefix_space)".to_owned()),
         }
-        let irregular: BTreeSet<u32> = self.steps.parts().irregular()?.iter().map(|token| token.id).collect();
+        let irregular: BTreeSet<u32> = self.steps.parts.irregular()?.iter().map(|token| token.id).collect();
         let flagged = self.added_tokens().iter();
         let flagged = flagged.filter(|token| irregular.contains(&token.id) || !token.flags.special);
         let flagged: BTreeSet<&str> = flagged.map(|token| &*token.content).collect();
@@ -304,17 +304,17 @@ fn number(value: &Value, place: &str) -> Result<u32> {
 /// The pattern that files have for the pretokenizer of some steps.
 fn pattern_of(steps: &FilePipeline, engines: &dyn PatternEngines) -> Result<SourcePattern> {
     let pretokenizer = steps.pretokenizer();
-    let (source, unicode) = match (steps.pattern(), steps.splits_at_spaces()) {
+    let (source, unicode) = match (&steps.splits.pattern, steps.splits_at_spaces()) {
         (Some((source, _)), _) => {
             let is_named = matches!(pretokenizer.pattern, Pattern::Named(..));
             let unicode = if is_named { UNICODE_VERSION.to_owned() } else { engines.unicode()? };
             (Some(source.clone()), Some(unicode))
         }
         (None, Some(splits)) => (splits.then(|| "before each space".to_owned()), None),
-        (None, None) if steps.stages().is_empty() => (None, None),
+        (None, None) if steps.splits.after.is_empty() => (None, None),
         (None, None) => {
             let name = |stage: &SplitStage| format!("{} {:?}", stage.matcher.kind(), stage.behavior);
-            let names: Vec<String> = steps.stages().iter().map(name).collect();
+            let names: Vec<String> = steps.splits.after.iter().map(name).collect();
             (Some(names.join(", ")), Some(engines.unicode()?))
         }
     };

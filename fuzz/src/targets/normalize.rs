@@ -1,7 +1,9 @@
 //! Normalizers with and without places, and splitting in stages, against what each step says of itself.
 
 use toksmith::normalize::{Aligned, NormalizeStep, Normalizer};
-use toksmith::pretokenize::{Behavior, CharKind, Isa, Matcher, Named, SplitStage, SplitStages, Splitter};
+use toksmith::pretokenize::{
+    Behavior, CharKind, Isa, Matcher, Named, Pattern, SplitStage, SplitStages, Splitter,
+};
 
 use super::input::Input;
 
@@ -76,7 +78,7 @@ fn matcher(input: &mut Input<'_>) -> Matcher {
         0 => Matcher::CharKind(CharKind::Numeric),
         1 => Matcher::CharKind(CharKind::Whitespace),
         2 => Matcher::CharKind(CharKind::Punctuation),
-        3 => Matcher::Named(Named::Gpt2, Isa::best()),
+        3 => Matcher::Pattern(Pattern::Named(Named::Gpt2, Isa::best())),
         4 => Matcher::Scripts,
         _ => Matcher::Literal(input.pick(&LETTERS).into()),
     }

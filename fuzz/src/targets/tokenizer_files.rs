@@ -72,7 +72,7 @@ pub(super) fn opened(file: &TokenizerFile) -> Result<Encoder> {
     let encoder = Encoder::with_small_cache(vocab, steps.pretokenizer(), 1);
     Ok(match steps.is_plain()? {
         true => encoder,
-        false => encoder.behind(Pipeline::new(steps.parts().clone())?),
+        false => encoder.behind(Pipeline::new(steps.parts.clone())?),
     })
 }
 

@@ -52,8 +52,8 @@ pub(in crate::formats) fn write(tokenizer: &Tokenizer, tables: &dyn Tables) -> R
     let is_character_level = vocab.characters().is_some();
     if let Some(pipeline) = pipeline.filter(|_| !is_character_level) {
         let steps = pipeline.steps();
-        let has_steps = !steps.normalizer().0.is_empty() || steps.prefix() != Some(Prefix::None);
-        if has_steps || !steps.parts().irregular()?.is_empty() {
+        let has_steps = !steps.parts.normalizer.0.is_empty() || steps.splits.prefix() != Some(Prefix::None);
+        if has_steps || !steps.parts.irregular()?.is_empty() {
             return Err(cannot_hold("GGUF", &pipeline.reasons()?));
         }
     }

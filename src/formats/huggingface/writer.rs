@@ -107,7 +107,8 @@ fn byte_model(tokenizer: &Tokenizer) -> Result<Value> {
 
 fn character_model(tokenizer: &Tokenizer) -> Result<Value> {
     let vocab = tokenizer.vocab();
-    let mut steps = tokenizer.pipeline().into_iter().flat_map(|pipeline| &pipeline.steps().normalizer().0);
+    let mut steps =
+        tokenizer.pipeline().into_iter().flat_map(|pipeline| &pipeline.steps().parts.normalizer.0);
     if steps.any(|step| step.name() == "SentencePiece") {
         return Err(Error::Unwritable("tokenizer.json cannot hold SentencePiece's normalizer".into()));
     }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::dialects::{Tables, Translation, from_oniguruma, size};
 use crate::error::{Error, Result};
 use crate::pretokenize::spellings::IN_ONIGURUMA;
-use crate::pretokenize::{Isa, Matcher, Named, Unmatched};
+use crate::pretokenize::{Isa, Matcher, Named, Pattern, Unmatched};
 use crate::tokenizer::pattern::SourcePattern;
 
 /// A regular expression of a file, made ready for the core.
@@ -97,7 +97,7 @@ impl<'e> FilePatterns<'e> {
     /// Compiles the pattern that stands at a place.
     pub(super) fn compile(&mut self, pattern: &str, place: &str) -> Result<FilePattern> {
         if let Some(named) = scanner(pattern) {
-            let matcher = Matcher::Named(named, Isa::best());
+            let matcher = Matcher::Pattern(Pattern::Named(named, Isa::best()));
             return Ok(FilePattern { matcher, source: named.expression().to_owned(), is_nullable: false });
         }
         let compiled = self.translation(pattern).and_then(|translation| {

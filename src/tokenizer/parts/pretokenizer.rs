@@ -24,17 +24,17 @@ const BYTE_LEVEL: &str = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}
 
 /// How text is split: changed by `rewrites`, which split it too, and then split by `after`.
 #[derive(Clone, Default)]
-pub(super) struct Splits {
+pub(crate) struct Splits {
     pub(super) rewrites: Vec<Rewrite>,
-    pub(super) after: Vec<SplitStage>,
+    pub(crate) after: Vec<SplitStage>,
     /// The one pattern that splits as `after` does, in the dialect of `regex`, and whether unmatched text is
     /// kept.
-    pub(super) pattern: Option<(String, bool)>,
+    pub(crate) pattern: Option<(String, bool)>,
 }
 
 impl Splits {
     /// What is changed before the last cut: at most a prefix, or `None` for anything else.
-    pub(super) fn prefix(&self) -> Option<Prefix> {
+    pub(crate) fn prefix(&self) -> Option<Prefix> {
         match &*self.rewrites {
             [] => Some(Prefix::None),
             [rewrite] if rewrite.is_only_prefix() => Some(rewrite.prefix),
@@ -47,17 +47,11 @@ impl Splits {
         let (Some((_, keeps_unmatched)), [stage]) = (&self.pattern, &*self.after) else {
             return in_stages(&self.after);
         };
-        let unmatched = if *keeps_unmatched { Unmatched::Keep } else { Unmatched::Drop };
-        match &stage.matcher {
-            // The named patterns match all text, so nothing is unmatched.
-            Matcher::Named(named, isa) => {
-                Pretokenizer { pattern: Pattern::Named(*named, *isa), unmatched: Unmatched::Keep }
-            }
-            Matcher::Compiled(automaton) => {
-                Pretokenizer { pattern: Pattern::Compiled(Arc::clone(automaton)), unmatched }
-            }
-            _ => in_stages(&self.after),
-        }
+        let Matcher::Pattern(pattern) = &stage.matcher else { return in_stages(&self.after) };
+        // The named patterns match all text, so nothing is unmatched.
+        let keeps_unmatched = *keeps_unmatched || matches!(pattern, Pattern::Named(..));
+        let unmatched = if keeps_unmatched { Unmatched::Keep } else { Unmatched::Drop };
+        Pretokenizer { pattern: pattern.clone(), unmatched }
     }
 }
 

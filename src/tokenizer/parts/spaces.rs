@@ -12,7 +12,6 @@ use super::part::Part;
 use crate::error::Result;
 use crate::normalize::{NormalizeStep, Normalizer};
 use crate::pipeline::Prefix;
-use crate::pretokenize::Matcher;
 use crate::spelling::META;
 
 #[derive(Clone)]
@@ -57,7 +56,7 @@ fn only_part(value: &Value, place: String) -> Option<Part<'_>> {
 
 fn of_prefix(prefix: Prefix, splits: bool, are_plain: bool, normalizer: &Normalizer) -> Spaces {
     let prepended = normalizer.0.iter().filter(|step| is_prepend(step)).count();
-    let is_about_spaces = normalizer.0.iter().all(|step| is_prepend(step) || is_to_meta(step));
+    let is_about_spaces = normalizer.0.iter().all(|step| is_prepend(step) || step.is_of_spaces());
     let only_prefix = match (prefix, prepended) {
         _ if !are_plain => Some(Prefix::None),
         _ if !is_about_spaces => None,
@@ -68,10 +67,6 @@ fn of_prefix(prefix: Prefix, splits: bool, are_plain: bool, normalizer: &Normali
     Spaces { are_plain, prefix, only_prefix, splits }
 }
 
-fn is_to_meta(step: &NormalizeStep) -> bool {
-    matches!(step, NormalizeStep::Replace(Matcher::Literal(space), meta) if space == b" " && meta.chars().eq([META]))
-}
-
 fn is_prepend(step: &NormalizeStep) -> bool {
     matches!(step, NormalizeStep::Prepend(text) if text.chars().eq([META]))
 }
@@ -80,7 +75,7 @@ fn is_prepend(step: &NormalizeStep) -> bool {
 fn leaves_no_space(normalizer: &Normalizer) -> bool {
     let escapes =
         |step: &NormalizeStep| matches!(step, NormalizeStep::SentencePiece(rule) if rule.escape_whitespaces);
-    let mut steps = normalizer.0.iter().skip_while(|step| !(is_to_meta(step) || escapes(step)));
+    let mut steps = normalizer.0.iter().skip_while(|step| !(step.is_of_spaces() || escapes(step)));
     steps.next().is_some() && steps.all(makes_no_space)
 }
 

@@ -14,9 +14,9 @@ use crate::control::Control;
 use crate::decode::{DecodeStage, Decoder, TextDecoder};
 use crate::encode::Encoder;
 use crate::error::Result;
-use crate::normalize::{Normalizer, origin_of};
-use crate::pipeline::{AddedToken, Passage, Pipeline, PipelineParts, Prefix, Rewrite, Stretch, Trust};
-use crate::pretokenize::{Junctions, Pattern, Pretokenizer, SplitStage, Unmatched};
+use crate::normalize::origin_of;
+use crate::pipeline::{AddedToken, Passage, Pipeline, PipelineParts, Rewrite, Stretch, Trust};
+use crate::pretokenize::{Junctions, Pattern, Pretokenizer, Unmatched};
 use crate::room;
 use crate::spelling::TextSpelling;
 
@@ -27,14 +27,14 @@ type OnPiece<'a> = &'a mut dyn FnMut(&[u8], Range<usize>) -> Result<()>;
 #[derive(Clone)]
 pub struct FilePipeline {
     /// The steps before the last cut.
-    parts: PipelineParts,
-    splits: pretokenizer::Splits,
+    pub parts: PipelineParts,
+    pub(crate) splits: pretokenizer::Splits,
     /// What becomes of spaces, if the pre-tokenizer does nothing else.
     spaces: Option<Spaces>,
     /// The pre-tokenizer alone, before the last cut.
     rewriting: Arc<Pipeline>,
     is_byte_level: bool,
-    decoder: Decoder,
+    pub(crate) decoder: Decoder,
 }
 
 impl FilePipeline {
@@ -123,16 +123,6 @@ impl FilePipeline {
         Ok(())
     }
 
-    /// The normalizer.
-    pub fn normalizer(&self) -> &Normalizer {
-        &self.parts.normalizer
-    }
-
-    /// The decoder.
-    pub fn decoder(&self) -> &Decoder {
-        &self.decoder
-    }
-
     /// How the file spells text.
     pub fn spelling(&self) -> TextSpelling {
         match &self.spaces {
@@ -156,22 +146,6 @@ impl FilePipeline {
     /// Whether a pretoken begins at each space; `None` if the pre-tokenizer does more than that.
     pub fn splits_at_spaces(&self) -> Option<bool> {
         self.spaces.as_ref().map(|spaces| spaces.splits)
-    }
-
-    /// The one pattern that cuts like [`FilePipeline::pretokenizer`], in the dialect of `regex`, and whether
-    /// unmatched text is kept.
-    pub fn pattern(&self) -> Option<&(String, bool)> {
-        self.splits.pattern.as_ref()
-    }
-
-    /// The stages of [`FilePipeline::pretokenizer`].
-    pub fn stages(&self) -> &[SplitStage] {
-        &self.splits.after
-    }
-
-    /// What the pre-tokenizer changes before these stages: at most a prefix, or `None` for anything else.
-    pub fn prefix(&self) -> Option<Prefix> {
-        self.splits.prefix()
     }
 
     /// The texts that the added tokens stand for: normalized, if they are looked for in the normalized text.
@@ -208,11 +182,6 @@ impl FilePipeline {
         let decoder =
             TextDecoder::new(encoder.vocab(), self.decoder.clone(), self.spelling(), self.names()?)?;
         Ok((encoder, decoder))
-    }
-
-    /// The parts for a [`Pipeline`].
-    pub fn parts(&self) -> &PipelineParts {
-        &self.parts
     }
 
     /// The pieces of a text, normalized, with a prefix before each that gets one; cut into pretokens if
