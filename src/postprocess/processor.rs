@@ -23,10 +23,9 @@ pub(crate) enum Step {
     Number,
     /// Puts tokens around one text, or around two.
     Template { single: Vec<TemplatePiece>, pair: Vec<TemplatePiece> },
-    /// Puts `cls` before the first text, and `sep` after each, as BERT does it.
-    Bert { cls: TemplatePiece, sep: TemplatePiece },
-    /// As [`Step::Bert`], with `sep` before the second text as well, and without types.
-    Roberta { cls: TemplatePiece, sep: TemplatePiece },
+    /// Puts `cls` before the first text, and `sep` after each, as BERT does it; as RoBERTa does it with `sep`
+    /// before the second text as well, and without types.
+    Frame { cls: TemplatePiece, sep: TemplatePiece, is_roberta: bool },
 }
 
 /// The post-processors of a tokenizer, one after the other.
@@ -41,8 +40,7 @@ impl PostProcessor {
             Step::Template { single, pair } => {
                 if is_pair { pair } else { single }.iter().map(|piece| piece.ids.len()).sum()
             }
-            Step::Bert { .. } => 2 + usize::from(is_pair),
-            Step::Roberta { .. } => 2 + 2 * usize::from(is_pair),
+            Step::Frame { is_roberta, .. } => 2 + usize::from(is_pair) * (1 + usize::from(*is_roberta)),
         };
         self.0.iter().map(added).sum()
     }
@@ -142,19 +140,17 @@ impl Step {
                 };
                 return Ok(placed(pieces, &mut encodings, adds_tokens));
             }
-            Step::Roberta { cls, sep } => {
-                for encoding in &mut encodings {
+            Step::Frame { cls, sep, is_roberta } => {
+                for encoding in encodings.iter_mut().filter(|_| *is_roberta) {
                     encoding.set_type_id(0);
                     if adds_tokens {
                         encoding.overflowing.iter_mut().for_each(|part| part.set_type_id(0));
                     }
                 }
                 if adds_tokens {
-                    return framed(cls, sep, encodings, true);
+                    return framed(cls, sep, encodings, *is_roberta);
                 }
             }
-            Step::Bert { cls, sep } if adds_tokens => return framed(cls, sep, encodings, false),
-            Step::Bert { .. } => {}
         }
         Ok(encodings)
     }

@@ -28,19 +28,19 @@ fn steps_of(part: &Part<'_>) -> Result<Vec<Step>> {
         let is_prefixed = part.flag("add_prefix_space")?;
         Ok(part.flag("trim_offsets")?.then_some(Step::Trim { is_prefixed }))
     };
-    let step = match part.kind()? {
-        "ByteLevel" => return Ok(trim()?.into_iter().chain([Step::Number]).collect()),
-        "RobertaProcessing" => {
-            let step = Step::Roberta { cls: token(part, "cls")?, sep: token(part, "sep")? };
-            return Ok(trim()?.into_iter().chain([step]).collect());
-        }
-        "BertProcessing" => Step::Bert { cls: token(part, "cls")?, sep: token(part, "sep")? },
-        "TemplateProcessing" => template(part)?,
+    let frame = |is_roberta| -> Result<Step> {
+        Ok(Step::Frame { cls: token(part, "cls")?, sep: token(part, "sep")?, is_roberta })
+    };
+    let (trim, step) = match part.kind()? {
+        "ByteLevel" => (trim()?, Step::Number),
+        "RobertaProcessing" => (trim()?, frame(true)?),
+        "BertProcessing" => (None, frame(false)?),
+        "TemplateProcessing" => (None, template(part)?),
         kind => {
             return Err(part.refused(format!("the post-processor {kind} is not one that toksmith has")));
         }
     };
-    Ok(vec![step])
+    Ok(trim.into_iter().chain([step]).collect())
 }
 
 /// A token with its id, as a list of the two.
