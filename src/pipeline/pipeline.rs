@@ -12,14 +12,13 @@ use crate::special::{AddedTokens, Flags, Specials, overlap};
 use crate::spelling::{META, META_TEXT};
 
 /// An added token.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AddedToken {
     /// Its id.
     pub id: u32,
     /// Its text.
     pub content: String,
     /// How it is found.
-    #[serde(flatten)]
     pub flags: Flags,
     /// Whether it is looked for in the normalized text, and is itself normalized for that.
     pub normalized: bool,

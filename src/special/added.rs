@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::pretokenize::class::{char_start, decode_char};
 
 /// How an added token is found.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Flags {
     /// The token is found only if no word character stands directly before or after it.
     pub single_word: bool,

@@ -2,6 +2,7 @@
 
 use rustc_hash::FxHashMap;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use crate::error::Result;
 use crate::pipeline::AddedToken;
@@ -29,14 +30,17 @@ pub(super) fn can_be_special(token: &AddedToken, ignores_merges: bool) -> bool {
     special || !(ignores_merges && is_missed)
 }
 
-pub(super) fn rows_of(rows: &[String]) -> Result<Vec<AddedToken>> {
-    let row = |(number, json): (usize, &String)| {
+/// The added tokens of a list of rows or null, which is JSON.
+pub(super) fn rows_of(json: &str) -> Result<Vec<AddedToken>> {
+    let rows: Option<Vec<&RawValue>> =
+        serde_json::from_str(json).map_err(|_| refused("$.added_tokens", "expected a list"))?;
+    let row = |(number, row): (usize, &RawValue)| {
         let place = format!("$.added_tokens[{number}]");
-        let row: Value = serde_json::from_str(json)
+        let row: Value = serde_json::from_str(row.get())
             .map_err(|error| refused(place.clone(), format!("not JSON: {error}")))?;
         added_token(&row, place)
     };
-    rows.iter().enumerate().map(row).collect()
+    rows.unwrap_or_default().into_iter().enumerate().map(row).collect()
 }
 
 /// Gives each token of the rows its id: that of the vocabulary, if it is there, else the next after the size

@@ -62,7 +62,8 @@ impl TokenizerFile {
         let missing = |name: &str| refused("$.model", format!("the field '{name}' is missing"));
         let vocab = raw.vocab.ok_or_else(|| missing("vocab"))?;
         let model = model_of(vocab, &raw.merges.ok_or_else(|| missing("merges"))?, &options)?;
-        let file = TokenizerFile::new(model, parts, options, added::rows_of(&raw.added)?, keep_ids)?;
+        let rows = added::rows_of(raw.added.as_deref().unwrap_or("null"))?;
+        let file = TokenizerFile::new(model, parts, options, rows, keep_ids)?;
         match file.part("version") {
             version if version.is_null() || version == "1.0" => Ok(file),
             other => Err(refused("$.version", format!("{}: toksmith reads \"1.0\"", shown(other)))),

@@ -24,8 +24,8 @@ pub(in crate::formats) struct RawFile {
     /// The tokens of the vocabulary, and their ids; `None` if there is no vocabulary.
     pub(in crate::formats) vocab: Option<(Texts, Vec<u32>)>,
     pub(in crate::formats) merges: Option<RawMerges>,
-    /// The JSON of each added token.
-    pub(in crate::formats) added: Vec<String>,
+    /// The JSON of the added tokens.
+    pub(in crate::formats) added: Option<String>,
     /// The field that is read, such as `.model.merges`, and the row in it.
     field: String,
     row: Option<u32>,
@@ -89,7 +89,6 @@ enum Of {
     Vocab,
     Merges,
     Merge,
-    AddedTokens,
 }
 
 /// Reads one value into the file.
@@ -114,13 +113,6 @@ impl<'de> Visitor<'de> for Reader<'_> {
         f.write_str(self.expected)
     }
 
-    fn visit_unit<E: serde::de::Error>(self) -> Result<(), E> {
-        match self.of {
-            Of::AddedTokens => Ok(()),
-            _ => Err(E::invalid_type(serde::de::Unexpected::Unit, &self)),
-        }
-    }
-
     fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<(), E> {
         let Of::Merge = self.of else { return Err(E::invalid_type(serde::de::Unexpected::Str(text), &self)) };
         self.file.add_spaced_merge(text).map_err(E::custom)
@@ -128,8 +120,8 @@ impl<'de> Visitor<'de> for Reader<'_> {
 
     fn visit_map<M: MapAccess<'de>>(self, map: M) -> Result<(), M::Error> {
         match self.of {
-            Of::File => self.file.read_fields(map),
-            Of::Model => self.file.read_model(map),
+            Of::File => self.file.read_fields(map, false),
+            Of::Model => self.file.read_fields(map, true),
             Of::Vocab => self.file.read_vocab(map),
             _ => Err(unexpected_map(map, &self)),
         }
@@ -139,7 +131,6 @@ impl<'de> Visitor<'de> for Reader<'_> {
         match self.of {
             Of::Merges => self.file.read_merges(list),
             Of::Merge => self.file.read_pair(list),
-            Of::AddedTokens => self.file.read_added(list),
             _ => Err(S::Error::invalid_type(serde::de::Unexpected::Seq, &self)),
         }
     }
@@ -158,54 +149,42 @@ impl RawFile {
         Reader { file: self, expected, of }
     }
 
-    fn read_fields<'de, M: MapAccess<'de>>(&mut self, mut map: M) -> Result<(), M::Error> {
-        let mut names = HashSet::new();
+    /// Reads the fields of the file, or those of its model.
+    fn read_fields<'de, M: MapAccess<'de>>(&mut self, mut map: M, of_model: bool) -> Result<(), M::Error> {
+        let (place, mut names) = (if of_model { ".model" } else { "" }, HashSet::new());
         while let Some(name) = map.next_key::<String>()? {
             if !names.insert(name.clone()) {
                 return Err(M::Error::custom(format_args!("the field {} is there twice", quoted(&name))));
             }
-            match name.as_str() {
-                "model" => {
+            match (of_model, name.as_str()) {
+                (false, "model") => {
                     self.has_model = true;
                     map.next_value_seed(self.reader(".model", Of::Model, "an object"))?;
                 }
-                "added_tokens" => {
-                    map.next_value_seed(self.reader(".added_tokens", Of::AddedTokens, "a list"))?;
+                (true, "vocab") => {
+                    map.next_value_seed(self.reader(".model.vocab", Of::Vocab, "an object"))?;
                 }
-                _ => {
-                    self.at(&format!(".{name}"), None);
-                    let raw: &RawValue = map.next_value()?;
-                    self.parts.push((name, raw.get().to_owned()));
+                (true, "merges") => {
+                    map.next_value_seed(self.reader(".model.merges", Of::Merges, "a list"))?;
                 }
-            }
-            self.at("", None);
-        }
-        Ok(())
-    }
-
-    fn read_model<'de, M: MapAccess<'de>>(&mut self, mut map: M) -> Result<(), M::Error> {
-        let mut names = HashSet::new();
-        while let Some(name) = map.next_key::<String>()? {
-            if !names.insert(name.clone()) {
-                return Err(M::Error::custom(format_args!("the field {} is there twice", quoted(&name))));
-            }
-            match name.as_str() {
-                "vocab" => map.next_value_seed(self.reader(".model.vocab", Of::Vocab, "an object"))?,
-                "merges" => map.next_value_seed(self.reader(".model.merges", Of::Merges, "a list"))?,
-                _ => {
-                    self.at(&format!(".model.{name}"), None);
-                    let raw: &RawValue = map.next_value()?;
-                    if name == "type" && raw.get() != "\"BPE\"" {
-                        self.at(".model", None);
-                        return Err(M::Error::custom(format_args!(
-                            "a model of type {}: toksmith reads BPE, and neither Unigram, WordPiece nor WordLevel",
-                            show_reason(raw.get()).trim_matches('"')
-                        )));
+                (_, field) => {
+                    self.at(&format!("{place}.{field}"), None);
+                    let raw = map.next_value::<&RawValue>()?.get().to_owned();
+                    match (of_model, field) {
+                        (false, "added_tokens") => self.added = Some(raw),
+                        (false, _) => self.parts.push((name, raw)),
+                        (true, "type") if raw != "\"BPE\"" => {
+                            self.at(".model", None);
+                            return Err(M::Error::custom(format_args!(
+                                "a model of type {}: toksmith reads BPE, and neither Unigram, WordPiece nor WordLevel",
+                                show_reason(&raw).trim_matches('"')
+                            )));
+                        }
+                        (true, _) => self.options.push((name, raw)),
                     }
-                    self.options.push((name, raw.get().to_owned()));
                 }
             }
-            self.at(".model", None);
+            self.at(place, None);
         }
         Ok(())
     }
@@ -267,15 +246,6 @@ impl RawFile {
             return Err("some merges are texts and some are lists".to_owned());
         }
         merges.push(left, right, row).map_err(|error| error.to_string())
-    }
-
-    fn read_added<'de, S: SeqAccess<'de>>(&mut self, mut list: S) -> Result<(), S::Error> {
-        for row in 0.. {
-            self.row = Some(row);
-            let Some(row) = list.next_element::<&RawValue>()? else { break };
-            room::push(&mut self.added, row.get().to_owned()).map_err(S::Error::custom)?;
-        }
-        Ok(())
     }
 }
 
