@@ -177,9 +177,9 @@ type WithStarts = Made<(IdArray, Array<i64>)>;
 type CharacterIds = (Vec<u32>, Option<u32>, Vec<u32>);
 type RecordRow<'a> = (&'a str, u32, &'a [Option<u64>]);
 type PrunedParts = (Tokenizer, Made<Array<i64>>, Made<Array<i64>>);
-/// Chat templates by name.
 /// Ids, how many of them are before a border, and whether a token lies across it.
 pub(super) type PairRow = (Made<IdList>, usize, bool);
+/// Chat templates by name.
 type Templates = Vec<(String, String)>;
 type IdsWithRanges = (Vec<u32>, Vec<(usize, usize)>);
 
@@ -472,9 +472,8 @@ impl Tokenizer {
     }
 
     fn encode_pretoken(&self, py: Python<'_>, pretoken: &[u8]) -> PyResult<IdsWithRanges> {
-        let Spans { ids, spans, .. } = call::sized(py, pretoken.len(), |control| {
-            self.encoder().encode_pretoken_with_spans(pretoken, control)
-        })?;
+        let Spans { ids, spans, .. } =
+            call::sized(py, pretoken.len(), |control| self.encoder().encode_as_pretoken(pretoken, control))?;
         Ok((ids, spans.into_iter().map(|span| (span.start, span.end)).collect()))
     }
 

@@ -25,24 +25,16 @@ use crate::vocab::Vocab;
 /// ```
 /// use toksmith::{Special, Tokenizer};
 ///
-/// # let lines: String = (0..=255u32).map(|byte| {
-/// #     let bits = byte << 16;
-/// #     let letter = |at: u32| {
-/// #         char::from(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"[(bits >> (18 - 6 * at) & 63) as usize])
-/// #     };
-/// #     format!("{}{}== {byte}\n", letter(0), letter(1))
-/// # }).collect();
-/// # let folder = std::env::temp_dir().join(format!("toksmith-doc-{}", std::process::id()));
-/// # std::fs::create_dir_all(&folder)?;
-/// # let path = folder.join("bytes.tiktoken");
-/// # std::fs::write(&path, lines + "bG93 256\nIGxvdw== 257\n")?;
+/// # let trained = toksmith::train(["low low low lower"], &toksmith::TrainOptions::new(259))?;
+/// # let path = std::env::temp_dir().join(format!("toksmith-doc-{}.tiktoken", std::process::id()));
+/// # std::fs::write(&path, trained.to_bytes("tiktoken")?)?;
 /// // A rank file has neither pattern nor special tokens: they are given beside it.
 /// let tokenizer = Tokenizer::from_tiktoken(&path, "cl100k", &[("<|endoftext|>", 300)])?;
 /// let ids = tokenizer.encode("low low<|endoftext|>", Special::Ids)?;
-/// assert_eq!(ids, [256, 257, 300]);
+/// assert_eq!(ids, [257, 258, 300]);
 /// assert_eq!(tokenizer.decode(&ids)?, "low low<|endoftext|>");
 /// assert_eq!(tokenizer.count("low low", Special::Text)?, 2);
-/// # std::fs::remove_dir_all(folder)?;
+/// # std::fs::remove_file(path)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]

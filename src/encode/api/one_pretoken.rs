@@ -6,17 +6,8 @@ use crate::encode::output::Spans;
 use crate::error::Result;
 
 impl Encoder {
-    /// The ids of bytes that are one pretoken, whatever the pattern says.
-    pub fn encode_as_pretoken(&self, piece: &[u8], control: &Control) -> Result<Vec<u32>> {
-        let mut ids = Vec::new();
-        if !piece.is_empty() {
-            self.pool.with(self.isa, 0, |scratch| self.encode_pretoken(scratch, piece, &mut ids, control))?;
-        }
-        Ok(ids)
-    }
-
-    /// [`Encoder::encode_as_pretoken`] with the place of each id.
-    pub fn encode_pretoken_with_spans(&self, piece: &[u8], control: &Control) -> Result<Spans> {
+    /// The ids of bytes that are one pretoken, whatever the pattern says, with the place of each.
+    pub fn encode_as_pretoken(&self, piece: &[u8], control: &Control) -> Result<Spans> {
         let mut tokens = Spans::default();
         if !self.vocab.covers_text_exactly() {
             self.vocab.pretoken_spans(piece, &mut tokens.ids, &mut tokens.spans, control)?;
