@@ -20,11 +20,12 @@ pub(crate) use dropout::Draws;
 pub use dropout::Dropout;
 pub(crate) use first_tokens::FirstTokens;
 pub(crate) use pairs::{NEVER, Pairs};
+use placed_tokens::check_length;
 pub use spelled::BpeOptions;
 pub(crate) use spelled::SpelledBpe;
 
 use crate::control::Control;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::simd::Isa;
 
 /// Working memory for merging, reused from pretoken to pretoken.
@@ -46,7 +47,7 @@ impl Merger {
     /// prevent that).
     ///
     /// # Errors
-    /// [`Error::Interrupted`]; [`Error::Invalid`] for 4 GiB or more.
+    /// [`crate::Error::Interrupted`]; [`crate::Error::Invalid`] for 4 GiB or more.
     #[inline]
     pub(crate) fn merge(
         &mut self,
@@ -105,16 +106,6 @@ impl Merger {
         ranks.clear();
         self.long.merge_tokens(pairs, tokens, control)
     }
-}
-
-/// Places in a pretoken are numbers of 32 bits.
-fn check_length(pretoken: &[u8]) -> Result<()> {
-    let (bytes, max) = (pretoken.len(), u32::MAX);
-    if bytes < max as usize {
-        return Ok(());
-    }
-    let reason = format!("a pretoken of {bytes} bytes is too long: at most {max} can be merged as one piece");
-    Err(Error::Invalid(reason))
 }
 
 #[cfg(test)]

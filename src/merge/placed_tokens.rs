@@ -1,6 +1,6 @@
 //! Tokens of a pretoken with the offsets at which they begin.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::room;
 
 /// Tokens, and the offset at which each begins.
@@ -65,4 +65,14 @@ impl PlacedTokens {
         }
         None
     }
+}
+
+/// Places in a pretoken are numbers of 32 bits.
+pub(super) fn check_length(pretoken: &[u8]) -> Result<()> {
+    let (bytes, max) = (pretoken.len(), u32::MAX);
+    if bytes < max as usize {
+        return Ok(());
+    }
+    let reason = format!("a pretoken of {bytes} bytes is too long: at most {max} can be merged as one piece");
+    Err(Error::Invalid(reason))
 }

@@ -14,6 +14,7 @@ use std::ops::Range;
 use rustc_hash::FxHashMap;
 
 use super::dropout::{Draws, Dropout};
+use super::placed_tokens::check_length;
 use crate::control::Control;
 use crate::error::{Error, Result, show_text};
 use crate::names::Names;
@@ -213,7 +214,7 @@ impl SpelledBpe {
     }
 
     fn spelled(&self, pretoken: &[u8]) -> Result<String> {
-        super::check_length(pretoken)?;
+        check_length(pretoken)?;
         self.spelling.spelled(pretoken)
     }
 

@@ -126,7 +126,7 @@ impl EncodeStream {
             Some(_) => encoder.cutter(self.special, false).late_cut(pending),
             None => Some(pending.len()),
         };
-        // A text without a place to cut is looked at again when it is twice as long, so that looking is linear.
+        // A text without a place to cut is looked at again when it is twice as long: so looking is linear.
         state.look_at = if end.is_some() { 0 } else { 2 * pending.len() };
         if let Some(end) = end {
             let specials = encoder.active(self.special.into());
