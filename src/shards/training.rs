@@ -140,13 +140,16 @@ impl Turns<'_, '_> {
     fn leave_out_repeated_name(&self, turn: &mut Range<usize>) {
         let last = turn.end - 1;
         let shown = |run: usize| &self.conversation.marked.text[self.runs()[run].0.clone()];
-        let next = self.template_end(turn.end);
-        let is_before_other = next < self.runs().len() && !self.is_own(next) && {
-            let between = self.runs()[last].0.end..self.runs()[next].0.start;
-            self.special_in(&between).next().is_none()
+        let is_before_other = || {
+            let next = self.template_end(turn.end);
+            next < self.runs().len() && !self.is_own(next) && {
+                let between = self.runs()[last].0.end..self.runs()[next].0.start;
+                self.special_in(&between).next().is_none()
+            }
         };
-        let is_repeated = (0..last).any(|run| self.is_own(run) && shown(run).contains(shown(last)));
-        if is_before_other && is_repeated && self.has(last, marks::TOOL_CALL) {
+        // The search comes last: it reads the conversation up to here.
+        let is_repeated = || (0..last).any(|run| self.is_own(run) && shown(run).contains(shown(last)));
+        if self.has(last, marks::TOOL_CALL) && is_before_other() && is_repeated() {
             turn.end =
                 turn.clone().rev().skip(1).find(|&run| self.is_own(run)).map_or(turn.start, |run| run + 1);
         }
