@@ -161,6 +161,8 @@ def read_across(
     """
     import numpy as np
 
+    if start < 0 or stop > borders[-1]:
+        raise IndexError(f"{start:,} to {stop:,} is not within the {borders[-1]:,} ids of the split")
     parts = []
     number = max(0, bisect.bisect_right(borders, start) - 1)
     while start < stop:

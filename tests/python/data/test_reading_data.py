@@ -67,6 +67,9 @@ def test_ids_by_place_and_slice(made: tuple[Path, list[list[int]]]) -> None:
     for wrong in (len(ids), -len(ids) - 1):
         with pytest.raises(IndexError, match="numbered from 0"):
             data[wrong]
+    for start, stop in ((-1, 5), (0, len(ids) + 1)):
+        with pytest.raises(IndexError, match="is not within the .* ids of the split"):
+            data.read(start, stop)
 
 
 def test_documents(made: tuple[Path, list[list[int]]]) -> None:
