@@ -23,9 +23,9 @@ EXAMPLES = """\
 FOLDER is what toksmith tokenize writes. --check reads every byte; the exit
 status is 1 if a file is not what it was written as. On a terminal the tokens of
 a document have two colours in turn, and special tokens a third. In a pipe, or
-if NO_COLOR is set, each token is a line: its place, its id and its text.
-Control characters are shown as escapes, and a byte that is not part of a
-character as \\xNN."""
+if NO_COLOR is set, each token is a line: its place, its id, its text, and
+whether it is special, and trained on. Control characters are shown as escapes,
+and a byte that is not part of a character as \\xNN."""
 
 
 @command(EXAMPLES)
@@ -89,12 +89,14 @@ def _summary(manifest: manifests.Manifest) -> str:
 def _totals(totals: object) -> Iterator[str]:
     """Yield what a manifest says of the whole run; it may be a stranger's."""
     totals = totals if isinstance(totals, dict) else {}
-    size, tokens, special, skipped = (
+    size, tokens, trained, special, skipped = (
         count if isinstance(count := totals.get(name), int) else 0
-        for name in ("text_bytes", "tokens", "special_tokens", "skipped")
+        for name in ("text_bytes", "tokens", "trained_tokens", "special_tokens", "skipped")
     )
     if tokens > 0:
         yield f"text: {size:,} bytes, {size / tokens:.2f} for each token\n"
+    if trained > 0:
+        yield f"trained on: {trained:,} tokens, {trained / max(tokens, 1):.1%}\n"
     if special > 0:
         yield f"special tokens in the text: {special:,}\n"
     if skipped > 0:
@@ -120,6 +122,7 @@ def _document(folder: str, split: str, number: int) -> Iterator[bytes]:
     if terminal.has_colours():
         yield from map(str.encode, terminal.drawn(spans, ids, colours=True))
         return
-    for place, id in enumerate(ids, start):
-        mark = "\tspecial" if spans[id].special else ""
-        yield f"{place}\t{id}\t{spans[id].text}{mark}\n".encode()
+    mask = opened.read_mask(start, stop).tolist() if opened.has_mask else [False] * len(ids)
+    for (place, id), is_trained in zip(enumerate(ids, start), mask, strict=True):
+        marks = "\tspecial" * spans[id].special + "\ttrained" * is_trained
+        yield f"{place}\t{id}\t{spans[id].text}{marks}\n".encode()
