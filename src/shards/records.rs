@@ -55,7 +55,7 @@ impl RecordOptions {
     /// What a record has; `None` if Python is to read it.
     pub(super) fn read(&self, line: &[u8]) -> Option<ReadRecord> {
         let mut record: Map<String, Json> = serde_json::from_slice(line).ok()?;
-        let (mut messages, prompt) = match record.remove(&self.field) {
+        let (mut messages, prompt) = match take(&mut record, &self.field) {
             Some(messages) => (list(messages)?, None),
             None => match (record.remove("prompt")?, record.remove("completion")?) {
                 (Json::String(prompt), Json::String(completion)) => {
@@ -69,10 +69,8 @@ impl RecordOptions {
                 }
             },
         };
-        let known =
-            |name: &str, record: &mut Map<String, Json>| record.remove(name).filter(|json| !json.is_null());
-        let (tools, documents) = (known("tools", &mut record), known("documents", &mut record));
-        let variables = match known("chat_template_kwargs", &mut record) {
+        let (tools, documents) = (take(&mut record, "tools"), take(&mut record, "documents"));
+        let variables = match take(&mut record, "chat_template_kwargs") {
             None => Map::new(),
             Some(Json::Object(variables)) => variables,
             Some(_) => return None,
@@ -105,10 +103,22 @@ fn role(message: &Json) -> Option<&str> {
     message.get("role").and_then(Json::as_str)
 }
 
-/// Messages, which are objects.
+/// Takes a value that is not null out of an object; `a.b` is the field `b` of `a`.
+fn take(record: &mut Map<String, Json>, name: &str) -> Option<Json> {
+    let inner = |record: &mut Map<String, Json>| {
+        let (outer, name) = name.split_once('.')?;
+        take(record.get_mut(outer)?.as_object_mut()?, name)
+    };
+    record.remove(name).or_else(|| inner(record)).filter(|json| !json.is_null())
+}
+
+/// Messages: objects with a role, whose content is no number.
 fn list(json: Json) -> Option<Vec<Json>> {
+    let is_number = |json: &Json| json.is_number() || json.is_boolean();
+    let is_message =
+        |message: &Json| role(message).is_some() && !message.get("content").is_some_and(is_number);
     match json {
-        Json::Array(messages) if messages.iter().all(Json::is_object) => Some(messages),
+        Json::Array(messages) if messages.iter().all(is_message) => Some(messages),
         _ => None,
     }
 }

@@ -27,6 +27,11 @@ if TYPE_CHECKING:
 _NOW = "strftime_now"
 """The function by which a template writes the date, and the key of `chat` that has the date."""
 _EXTRAS = ("tools", "documents", "chat_template_kwargs")
+_NOT_VARIABLES = {"messages", *_EXTRAS, "add_generation_prompt", "continue_final_message"}
+_NO_END = (
+    "no special token of the tokenizer follows an answer in the chat template, and a model that never learns one "
+    "never stops: add that of the template to the tokenizer, or give another one with append=…"
+)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 Record = tuple[str, str] | tuple[str, bytes, bool, bool, bool, bool]
@@ -38,7 +43,7 @@ class Conversations:
 
     The core reads records by `reading`, its options as JSON, and leaves to `read` what it does not know; `training`
     has its other options. `settings` are what decides what is written, as the manifest keeps it. `encoder` is the
-    tokenizer with what the templates write as special tokens.
+    tokenizer with what the templates write as special tokens. `warning` says that nothing ends an answer.
     """
 
     def __init__(
@@ -60,6 +65,7 @@ class Conversations:
         self._field, self._train_on, self._replaces = field, train_on, corpus.replaces_invalid
         self._layouts = _Layouts(tokenizer._core, dict(chat or {}))
         self.encoder, self.special_ids = self._layouts.encoder, self._layouts.special_ids
+        self.warning = _NO_END if end_of_turn and train_on != "all" and self._layouts.has_no_end() else None
         self.training: JsonObject = {
             "all": train_on == "all",
             "end_of_turn": bool(end_of_turn),
@@ -113,8 +119,9 @@ class Conversations:
             raise ValueError("the record is nested too deeply") from None
 
     def _record(self, record: JsonObject) -> Record:
-        if self._field in record:
-            return self._conversation(_listed(self._field, record[self._field]), None, record)
+        messages = _of_json(self._field, _field(record, self._field))
+        if messages is not None:
+            return self._conversation(_listed(self._field, messages), None, record)
         prompt, completion = record.get("prompt"), record.get("completion")
         if isinstance(prompt, str) and isinstance(completion, str):
             return self._readable(prompt), self._readable(completion)
@@ -127,9 +134,7 @@ class Conversations:
         return self._conversation(before + _listed("completion", completion), len(before), record)
 
     def _conversation(self, messages: list[Any], prompt: int | None, record: JsonObject) -> Record:
-        tools, documents, variables = map(record.get, _EXTRAS)
-        if isinstance(tools, str):  # in tables
-            tools = json.loads(tools)
+        tools, documents, variables = (_of_json(name, record.get(name)) for name in _EXTRAS)
         if not isinstance(variables, (dict, NoneType)):
             raise ValueError("chat_template_kwargs is no object")
         layout = self._layouts.of(tools is not None)
@@ -162,6 +167,10 @@ class _Layouts:
     """
 
     def __init__(self, core: _core.Tokenizer, chat: dict[str, Any]) -> None:
+        if wrong := _NOT_VARIABLES & chat.keys():
+            raise ValueError(
+                f"chat: {min(wrong)} is no variable of a template: messages, tools and documents are in records"
+            )
         template, trusted, now = chat.pop("chat_template", None), chat.pop("trusted", ()), chat.pop(_NOW, None)
         self.encoder = core
         self.special_ids: list[int] = []
@@ -203,8 +212,13 @@ class _Layouts:
     def of(self, has_tools: bool) -> Layout:
         """Return the layout of a conversation."""
         if not self._layouts:
-            raise ValueError('the tokenizer has no chat template: give one with chat={"chat_template": …}')
+            raise ValueError("the tokenizer has no chat template: chat needs a chat_template")
         return self._layouts[has_tools]
+
+    def has_no_end(self) -> bool:
+        """Whether no answer ends with a special token, as far as that is known."""
+        is_known = any(borders["headers"] for borders in self.borders)
+        return is_known and not self.settings["ends"] and not any(of.template.has_generation for of in self._layouts)
 
     def surroundings(self, core: _core.Tokenizer) -> JsonObject:
         """Return what templates know besides a conversation, for the core."""
@@ -231,12 +245,32 @@ def _parsed(line: bytes) -> JsonObject:
     return record
 
 
+def _field(record: JsonObject, name: str) -> Any:
+    """Return what a record has by a name, or None; `a.b` is the field `b` of `a`."""
+    outer, dot, inner = name.partition(".")
+    if name in record or not dot:
+        return record.get(name)
+    return _field(record[outer], inner) if isinstance(record.get(outer), dict) else None
+
+
+def _of_json(name: str, value: Any) -> Any:
+    """Return a value, which may be JSON in a text, as in tables; an empty text is none."""
+    try:
+        return (json.loads(value) if value.strip() else None) if isinstance(value, str) else value
+    except ValueError as error:
+        raise ValueError(f"{shown(name)} is a text that is not JSON: {error}") from None
+
+
 def _listed(name: str, messages: object) -> list[Any]:
-    """Return messages, which may be JSON in a text, as in tables."""
-    if isinstance(messages, str) and messages.lstrip().startswith("["):
-        messages = json.loads(messages)
+    """Return messages: objects with a role, whose content is no number, since nobody could tell who wrote that."""
     if not isinstance(messages, list) or not all(isinstance(message, dict) for message in messages):
         raise ValueError(f"{shown(name)} is no list of messages")
+    for at, message in enumerate(messages):
+        if not isinstance(message.get("role"), str):
+            advice = 'a message has "role" and "content"'
+            raise ValueError(f"{name}[{at}] has no role, only {shown(list(message), 400)}: {advice}")
+        if isinstance(message.get("content"), (int, float)):
+            raise ValueError(f"{name}[{at}]: the content is {message['content']}: write it as a text")
     return messages
 
 

@@ -84,13 +84,15 @@ class Options:
         wide = is_wide(dtype, tokenizer.max_id >= 2**16)
         shard_ids = _shard_ids(self.form, shard_size, wide, tokenizer)
         shares = _shares(split)
-        if conversations is not None and template:
+        has_layout = conversations is not None and bool(conversations.settings["templates"])
+        if has_layout and template:
             raise ValueError("template is for texts, and conversations have a chat template")
         prepended, appended, self.warning = _ends(tokenizer, prepend, append, template)
         self.encoder, self.reading = tokenizer._core, None
         if conversations is not None:
-            self.encoder, self.warning = conversations.encoder, None
-            self.reading = conversations.reading, conversations.read
+            self.encoder, self.reading = conversations.encoder, (conversations.reading, conversations.read)
+            if has_layout:
+                self.warning = conversations.warning if append is None else None
         arguments.one_of("on_error", on_error, OnError)
         buffer = arguments.checked_limit("shuffle_buffer", shuffle_buffer, 1)
         self.splits = [*shares, REMAINDER]

@@ -6,7 +6,7 @@ import contextlib
 import importlib
 import json
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import IO, TYPE_CHECKING, Any, TypeVar
@@ -222,8 +222,17 @@ def _records(batch: RecordBatch) -> Array:
 
 
 def as_json(record: object) -> str:
-    """Return a record as JSON; what JSON has no type for becomes text."""
-    return json.dumps(record, ensure_ascii=False, default=str)
+    """Return a record as JSON; what JSON has no type for becomes text.
+
+    Fields that are null are left out: in a table, structs have every field of every row.
+    """
+    return json.dumps(_without_nulls(record), ensure_ascii=False, default=str)
+
+
+def _without_nulls(value: object) -> object:
+    if isinstance(value, Mapping):
+        return {name: _without_nulls(field) for name, field in value.items() if field is not None}
+    return [*map(_without_nulls, value)] if isinstance(value, (list, tuple)) else value
 
 
 def _path(file: str, field: str, schema: Any) -> list[str]:

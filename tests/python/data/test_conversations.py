@@ -367,6 +367,69 @@ def test_sources(tokenizer: Tokenizer, tmp_path: Path) -> None:
         toksmith.tokenize(tmp_path / "a.txt", tokenizer, tmp_path / "text", **options)
 
 
+def test_fields_of_records(tokenizer: Tokenizer, tmp_path: Path) -> None:
+    """Messages in a field of a field, or as JSON in a text; what is null, or an empty text, is not there."""
+    chat, options = [USER, says("A")], {"messages": True, "chat": {"chat_template": INST}}
+    text = json.dumps(chat)
+    records: list[dict[str, Any]] = [
+        {"a": {"b": chat}, "tools": None},
+        {"a.b": chat},
+        {"a.b": text, "tools": "", "documents": "[]", "chat_template_kwargs": "{}"},
+        {"a": None, "prompt": "U", "completion": "A"},
+        {"a.b": "", "prompt": "U", "completion": "A"},
+    ]
+    toksmith.tokenize(
+        Corpus(write(tmp_path / "a.jsonl", records), field="a.b"), tokenizer, tmp_path / "out", **options
+    )
+    pair = tokenizer.encode("UA"), [False, True]
+    expected = [encoded(tokenizer, inst(chat), ALL)] * 3
+    assert written(toksmith.data.open(tmp_path / "out")) == [*expected, pair, pair]
+
+
+def test_tables_have_every_field_of_every_row(tokenizer: Tokenizer, tmp_path: Path) -> None:
+    """What is null in a table, or in a mapping, is not shown; in JSON it is, in the arguments of a call."""
+    pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    template = (
+        "{% for m in messages %}{% for b in m.content or [] %}{{ '<image>' if 'image' in b else b.text }}{% endfor %}"
+        "{{ m.tool_calls | tojson if m.tool_calls }}{% endfor %}{{ tools | tojson if tools }}</s>"
+    )
+    rows = [
+        {"messages": [{"role": "user", "content": [{"text": "low"}, {"image": "x"}]}], "tools": None},
+        {
+            "messages": [calls({"a": 1}), calls({"b": None, "c": [{"d": 1}, {"e": 2}]})],
+            "tools": [{"x": 2}, {"y": 1}],
+        },
+    ]
+    shown = 'low<image></s>[{"function": {"name": "f", "arguments": {"a": 1}}}][{"function": {"name": "f", '
+    shown += '"arguments": {"c": [{"d": 1}, {"e": 2}]}}}][{"x": 2}, {"y": 1}]</s>'
+    table = pa.Table.from_pylist(rows)
+    parquet.write_table(table, tmp_path / "a.parquet")
+    for name, source in {"table": tmp_path / "a.parquet", "mappings": iter(table.to_pylist())}.items():
+        options: dict[str, Any] = {"messages": True, "train_on": "all", "chat": {"chat_template": template}}
+        toksmith.tokenize(source, tokenizer, tmp_path / name, **options)
+        data = toksmith.data.open(tmp_path / name)
+        assert tokenizer.decode(data[:]) == shown
+    write(tmp_path / "a.jsonl", rows)
+    toksmith.tokenize(tmp_path / "a.jsonl", tokenizer, tmp_path / "json", **options)
+    assert '"b": null' in toksmith.data.open(tmp_path / "json").documents.text(1)
+
+
+def test_a_warning_if_nothing_ends_an_answer(tokenizer: Tokenizer, tmp_path: Path) -> None:
+    template = "{% for m in messages %}{{ m.role }}: {{ m.content }}<end>\n{% endfor %}"
+    options: dict[str, Any] = {"messages": True, "chat": {"chat_template": template}}
+    source = write(tmp_path / "a.jsonl", [{"messages": [USER, says("A")]}])
+    with pytest.warns(UserWarning, match="no special token of the tokenizer follows an answer"):
+        toksmith.tokenize(source, tokenizer, tmp_path / "out", **options)
+    for number, more in enumerate([{"append": "</s>"}, {"append": "none"}, {"end_of_turn": False}]):
+        toksmith.tokenize(source, tokenizer, tmp_path / str(number), **options, **more)
+    pairs, with_end = (
+        iter([{"prompt": "U", "completion": "A"}]),
+        toksmith.train(iter(["low"]), 258, special_tokens=["<|endoftext|>"]),
+    )
+    with pytest.warns(UserWarning, match='choose append="<|endoftext|>"'):
+        toksmith.tokenize(pairs, with_end, tmp_path / "pairs", messages=True)
+
+
 @pytest.mark.parametrize(
     ("record", "message"),
     [
@@ -375,7 +438,14 @@ def test_sources(tokenizer: Tokenizer, tmp_path: Path) -> None:
             r"line 2 \(byte \d+\): there is neither 'messages' nor \"prompt\" and \"completion\", only \['text'\]",
         ),
         ('{"prompt": "low", "completion": []}', "neither both texts nor both messages"),
-        ('{"messages": "low"}', "'messages' is no list of messages"),
+        ('{"messages": "low"}', "'messages' is a text that is not JSON: Expecting value"),
+        ('{"messages": {}}', "'messages' is no list of messages"),
+        ('{"messages": [{"role": "user"}], "tools": "low"}', "'tools' is a text that is not JSON"),
+        ('{"messages": [{"from": "gpt", "value": "x"}]}', r"messages\[0\] has no role, only \['from', 'value'\]"),
+        (
+            '{"messages": [{"role": "assistant", "content": 5}]}',
+            r"messages\[0\]: the content is 5: write it as a text",
+        ),
         ('{"messages": []}', "there are no messages"),
         ('{"messages": [{"role": "user"', "not a record of JSON"),
         ('{"messages": [{"role": "judge", "content": "x"}]}', "the chat template failed.*: no judge"),
@@ -406,11 +476,12 @@ def test_options_that_are_refused(tokenizer: Tokenizer, tmp_path: Path) -> None:
         with pytest.raises(error, match=message):
             toksmith.tokenize(source, tokenizer, tmp_path / "out", **options)
 
-    fails("the tokenizer has no chat template: give one", messages=True)
+    fails("the tokenizer has no chat template: chat needs a chat_template", messages=True)
+    fails("tools is no variable of a template", messages=True, chat={"tools": []})
     fails("train_on is for conversations: give messages=True", train_on="last")
     fails("train_on is one of", messages=True, train_on="user")
     fails("untrained is one of", messages=True, untrained="speech")
-    fails("template is for texts", messages=True, template=True)
+    fails("template is for texts", messages=True, template=True, chat={"chat_template": INST})
     fails("variables of the template are values of JSON", TypeError, messages=True, chat={"x": object()})
     fails(
         "strftime_now is a date",
@@ -471,6 +542,19 @@ def test_the_command(tokenizer: Tokenizer, tmp_path: Path) -> None:
         assert (tmp_path / "out" / name).read_bytes() == (tmp_path / "same" / name).read_bytes()
     wrong = run_command("tokenize", "a.jsonl", "-t", "t.json", "-o", "x", "--messages", "--chat", "x", cwd=tmp_path)
     assert wrong.returncode == 2 and b"--chat is a name and a value" in wrong.stderr
+    for option, message in {
+        "--train-on=last": b"--train-on is for conversations: give --messages with it",
+        "--messages": b"chat needs a --chat-template",
+    }.items():
+        wrong = run_command("tokenize", "a.jsonl", "-t", "t.json", "-o", "x", "--field=chat", option, cwd=tmp_path)
+        assert wrong.returncode == 1 and message in wrong.stderr
+    mask = toksmith.data.open(tmp_path / "out").documents.bounds(0)
+    rows = [
+        line.split("\t")
+        for line in run_command("data", "out", "--document", 0, cwd=tmp_path).stdout.decode().splitlines()
+    ]
+    assert ["trained" in row for row in rows] == toksmith.data.open(tmp_path / "out").read_mask(*mask).tolist()
+    assert b"trained on: " in run_command("data", "out", cwd=tmp_path).stdout
 
 
 def test_the_example_trains(tokenizer: Tokenizer, tmp_path: Path) -> None:
@@ -573,7 +657,12 @@ def test_turns_of_published_kinds(case: str, tmp_path: Path) -> None:
     texts = ["user assistant tool U A B R f g days c P Q 2"] * 3
     tokenizer = toksmith.train(iter(texts), 256 + len(names) + 3, special_tokens=[*names])
     toksmith.tokenize(
-        iter([{"messages": messages}]), tokenizer, tmp_path / "out", messages=True, chat={"chat_template": template}
+        iter([{"messages": messages}]),
+        tokenizer,
+        tmp_path / "out",
+        messages=True,
+        append="none",
+        chat={"chat_template": template},
     )
     [(ids, mask)] = written(toksmith.data.open(tmp_path / "out"))
     shown = ""
