@@ -15,7 +15,7 @@ from pathlib import Path
 
 from .. import _core
 from .._internal.messages import shown
-from ..files import new_file, text_files, whole_files
+from ..files import new_file, reading, text_files, whole_files
 from ..tokenizer import Tokenizer
 from . import manifest as manifests
 from .manifest import TOKENIZER, JsonObject
@@ -32,6 +32,15 @@ ON_ENGINE = "engine.json"
 def reason_of(skipped: JsonObject) -> str:
     """Return why a document was left out, as a snapshot has it."""
     return skipped["reason"] or f"not UTF-8 at byte {skipped['offset']}"
+
+
+def date_of(path: Path) -> str | None:
+    """Return the date that templates write in the run of a folder, finished or not, if there is one."""
+    for file in (path / manifests.NAME, path / UNFINISHED / STATE):
+        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+            date = json.loads(reading.read(file))["run"]["options"]["messages"]["date"]
+            return None if date is None else str(date)
+    return None
 
 
 class Folder:

@@ -21,7 +21,7 @@ from ..tokenizer import Tokenizer, tokenizer_of
 from . import manifest as manifests
 from . import repair, table_texts
 from .conversations import Conversations
-from .folder import Folder, reason_of
+from .folder import Folder, date_of, reason_of
 from .manifest import JsonObject
 from .options import DEFAULT_BUFFER, DEFAULT_SHARD, Options, SpecialTokens
 from .progress import Watch, watching
@@ -128,6 +128,8 @@ def tokenize(
     target = Path(arguments.path_of("out", out))
     corpus = Corpus.of(sources).without(target)
     encoder = tokenizer_of(tokenizer)
+    if messages:
+        chat = {"strftime_now": date_of(target), **(chat or {})}  # that of the first call
     conversations = Conversations.of(
         messages, encoder, corpus, train_on=train_on, untrained=untrained, end_of_turn=end_of_turn, chat=chat
     )

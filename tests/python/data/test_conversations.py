@@ -491,17 +491,23 @@ def test_options_that_are_refused(tokenizer: Tokenizer, tmp_path: Path) -> None:
     fails("the chat template failed in line 1", messages=True, chat={"chat_template": "{% if %}"})
 
 
-def test_the_date_is_that_of_the_run(tokenizer: Tokenizer, tmp_path: Path) -> None:
-    source = write(tmp_path / "a.jsonl", [{"messages": [{"role": "user", "content": "low"}]}])
-    chat = {"chat_template": "{{ strftime_now('%d.%m.%Y') }}{{ year }}", "strftime_now": "2026-11-29", "year": 7}
-    with pytest.warns(UserWarning, match="a model is trained on none of the ids"):
-        manifest = toksmith.tokenize(source, tokenizer, tmp_path / "out", messages=True, chat=chat)
-    assert toksmith.data.open(tmp_path / "out").documents.text(0) == "29.11.20267"
-    assert manifest["options"]["messages"]["date"] == "2026-11-29T00:00:00"
+def test_the_date_is_that_of_the_first_call(
+    tokenizer: Tokenizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "SNAPSHOT_SECONDS", 0.0)
+    source = write(tmp_path / "a.jsonl", [{"messages": [{"role": "user", "content": "low"}]}] * 40)
+    chat = {"chat_template": "{{ strftime_now('%d.%m.%Y') }}{{ year }}", "year": 7}
+    first, options = chat | {"strftime_now": "2026-11-29"}, {"messages": True, "train_on": "all", "shard_size": 20}
+    with until_stopped():
+        toksmith.tokenize(failing([source], 1500), tokenizer, tmp_path / "out", chat=first, workers=1, **options)
+    assert (tmp_path / "out/train-00000.bin").exists()
+    for _ in ("unfinished", "finished"):
+        manifest = toksmith.tokenize(source, tokenizer, tmp_path / "out", chat=chat, **options)
+        assert manifest["options"]["messages"]["date"] == "2026-11-29T00:00:00"
+    documents = toksmith.data.open(tmp_path / "out").documents
+    assert {documents.text(number) for number in range(40)} == {"29.11.20267"}
     with pytest.raises(ValueError, match=r"had messages\.date '2026-11-29T00:00:00', not"):
-        toksmith.tokenize(
-            source, tokenizer, tmp_path / "out", messages=True, chat=chat | {"strftime_now": "2026-11-30"}
-        )
+        toksmith.tokenize(source, tokenizer, tmp_path / "out", chat=chat | {"strftime_now": "2026-11-30"}, **options)
 
 
 def test_the_end_of_what_was_said_is_a_special_token(tokenizer: Tokenizer, tmp_path: Path) -> None:

@@ -68,7 +68,7 @@ def test_ids_by_place_and_slice(made: tuple[Path, list[list[int]]]) -> None:
         with pytest.raises(IndexError, match="numbered from 0"):
             data[wrong]
     for start, stop in ((-1, 5), (0, len(ids) + 1)):
-        with pytest.raises(IndexError, match="is not within the .* ids of the split"):
+        with pytest.raises(IndexError, match=r"is not within the .* ids of the split"):
             data.read(start, stop)
 
 
