@@ -49,6 +49,8 @@ pub(super) struct EncodedRecord {
     pub(super) mask: Vec<bool>,
     /// Bytes of its text.
     pub(super) text_bytes: u64,
+    /// Ids of special tokens that stood in it.
+    pub(super) special_tokens: u64,
     /// Whether a model is trained on what is appended.
     pub(super) trains_end: bool,
 }
@@ -118,7 +120,8 @@ impl Conversations<'_> {
         let start = if self.training.all { 0 } else { prompt.len() };
         let mask = touching(&tokens.spans, std::iter::once(start..text.len()));
         let (text_bytes, trains_end) = (text.len() as u64, self.training.all || self.training.end_of_turn);
-        Ok(EncodedRecord { ids: tokens.ids, mask, text_bytes, trains_end })
+        let special_tokens = self.special_ids.count(&tokens.ids);
+        Ok(EncodedRecord { ids: tokens.ids, mask, text_bytes, special_tokens, trains_end })
     }
 
     fn conversation(
@@ -139,6 +142,6 @@ impl Conversations<'_> {
             },
         };
         let (mask, text_bytes) = (touching(&tokens.spans, ranges), conversation.marked.text.len() as u64);
-        Ok(Ok(EncodedRecord { ids: tokens.ids, mask, text_bytes, trains_end }))
+        Ok(Ok(EncodedRecord { ids: tokens.ids, mask, text_bytes, special_tokens: 0, trains_end }))
     }
 }

@@ -313,7 +313,7 @@ impl<'a> Documents<'a> {
         encoded: &mut Encoded,
     ) -> Result<()> {
         let ShardOptions { wide, prepend, append, .. } = self.options;
-        let EncodedRecord { ids, mask, text_bytes, trains_end } = record;
+        let EncodedRecord { ids, mask, text_bytes, special_tokens, trains_end } = record;
         let masked = ids.iter().copied().zip(mask.iter().copied());
         let trains_all = self.options.training.as_ref().is_some_and(|training| training.all);
         let before = prepend.iter().map(|&id| (id, trains_all));
@@ -328,6 +328,7 @@ impl<'a> Documents<'a> {
             encoded.trained += u64::from(mask);
         }
         encoded.text_bytes += text_bytes;
+        encoded.special_tokens += special_tokens;
         self.count(part, split, count, encoded)
     }
 
