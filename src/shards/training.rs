@@ -91,12 +91,16 @@ impl Turns<'_, '_> {
 
     /// Whether the template wrote a run, or printed a number.
     fn is_template(&self, run: usize) -> bool {
-        let is_number = || {
-            let shown = &self.conversation.marked.text[self.runs()[run].0.clone()];
-            shown.parse::<f64>().is_ok() || ["True", "False", "None"].contains(&shown)
+        let is_of_others = || match self.has(run, marks::UNKNOWN) {
+            true => self.is_number(run),
+            false => self.has(run, marks::TRUSTED),
         };
-        !self.is_own(run)
-            && if self.has(run, marks::UNKNOWN) { is_number() } else { self.has(run, marks::TRUSTED) }
+        !self.is_own(run) && is_of_others()
+    }
+
+    fn is_number(&self, run: usize) -> bool {
+        let shown = &self.conversation.marked.text[self.runs()[run].0.clone()];
+        shown.parse::<f64>().is_ok() || ["True", "False", "None"].contains(&shown)
     }
 
     /// The end of the stretch of the template's text that begins with a run.
@@ -204,7 +208,7 @@ impl Turns<'_, '_> {
             return Ok(());
         }
         let is_in_turn = |run| turns.iter().any(|turn| turn.contains(&run));
-        let is_lost = |run| self.has(run, marks::UNKNOWN) && !self.is_template(run) && !is_in_turn(run);
+        let is_lost = |run| self.has(run, marks::UNKNOWN) && !self.is_number(run) && !is_in_turn(run);
         let Some(run) = (0..self.runs().len()).find(|run| is_lost(*run)) else { return Ok(()) };
         let before = turns.iter().filter(|turn| turn.end <= run).count();
         let text = show_text(&marked.text[self.runs()[run].0.clone()]);
@@ -265,8 +269,9 @@ impl Turns<'_, '_> {
         ending.or_else(|| self.special_in(&behind).next()).map(|(special, _)| special.clone())
     }
 
-    /// The runs of a turn with their kinds. What the template writes beside thinking, or a tool call, belongs
-    /// to it.
+    /// The parts of a turn with their kinds. What the template writes beside thinking, or a tool call, belongs
+    /// to it: between the two, as far as the first tag to what comes before. The token that ends turns is
+    /// speech, also in a block.
     fn parts(&self, turn: &Range<usize>) -> Vec<(Range<usize>, Kind)> {
         let own = |run: usize| match self.runs()[run].1 {
             mark if mark & marks::ASSISTANT == 0 => None,
@@ -274,16 +279,29 @@ impl Turns<'_, '_> {
             mark if mark & marks::TOOL_CALL != 0 => Some(Kind::ToolCall),
             _ => Some(Kind::Speech),
         };
-        let kind = |run: usize| {
+        let (borders, first) = (self.conversation.borders, self.runs()[turn.start].0.start);
+        let mut parts = vec![(self.start(turn.start)..first, own(turn.start).unwrap_or(Kind::Speech))];
+        for run in turn.clone() {
+            let Range { start, end } = self.runs()[run].0.clone();
             let around = [(turn.start..run).rev().find_map(own), (run + 1..turn.end).find_map(own)];
-            let beside = |kind| around.contains(&Some(kind)).then_some(kind);
-            own(run)
-                .or_else(|| beside(Kind::Thinking))
-                .or_else(|| beside(Kind::ToolCall))
-                .unwrap_or(Kind::Speech)
-        };
-        let before = self.start(turn.start)..self.runs()[turn.start].0.start;
-        let runs = turn.clone().map(|run| (self.runs()[run].0.clone(), kind(run)));
-        std::iter::once((before, kind(turn.start))).chain(runs).collect()
+            let (border, kinds) = match (own(run), around) {
+                (Some(kind), _) => (end, [kind; 2]),
+                (None, [Some(Kind::Thinking), Some(Kind::ToolCall)]) => {
+                    let tag = self.conversation.marked.text[start..end].find(['>', ']']);
+                    let behind = tag.map_or(end, |tag| start + tag + 1);
+                    let is_beside = own(run - 1).is_some();
+                    (if is_beside { behind } else { start }, [Kind::Thinking, Kind::ToolCall])
+                }
+                (None, [_, next]) => {
+                    let is_beside = |kind: &Kind| around.contains(&Some(*kind));
+                    let kind = [Kind::Thinking, Kind::ToolCall].into_iter().find(is_beside);
+                    let is_end = |(_, id): &&(_, u32)| next.is_none() && Some(*id) == borders.end;
+                    let border = self.special_in(&(start..end)).find(is_end).map_or(end, |at| at.0.start);
+                    (border, [kind.unwrap_or(Kind::Speech), Kind::Speech])
+                }
+            };
+            parts.extend([(start..border, kinds[0]), (border..end, kinds[1])]);
+        }
+        parts
     }
 }

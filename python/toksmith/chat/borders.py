@@ -43,6 +43,14 @@ def of(layout: Layout, core: _core.Tokenizer) -> dict[str, Any]:
     }
 
 
+def is_open(layout: Layout) -> bool:
+    """Return whether the template writes no special token behind the last answer."""
+    text = _text(layout, 2)
+    behind = _between(text, _ANSWER)
+    is_shown = _ANSWER in text and not layout.template.has_generation
+    return is_shown and not any(name in behind for name in special_tokens(layout.core))
+
+
 def special_tokens(core: _core.Tokenizer) -> dict[str, int]:
     """Return the special tokens that may begin or end a turn.
 

@@ -126,8 +126,10 @@ class Conversations:
         if isinstance(prompt, str) and isinstance(completion, str):
             return self._readable(prompt), self._readable(completion)
         if prompt is None or completion is None:
-            names = f"only {shown(list(record), 400)}: name the field that has the messages with field=…"
-            raise ValueError(f'there is neither {shown(self._field)} nor "prompt" and "completion", {names}')
+            names = [name for name, value in record.items() if value is not None]
+            others = f"only {shown(names, 400)}" if names else "and nothing else"
+            there = f'there is neither {shown(self._field)} nor "prompt" and "completion", {others}'
+            raise ValueError(f"{there}: name the field that has the messages with field=…")
         if isinstance(prompt, str) or isinstance(completion, str):
             raise ValueError("prompt and completion are neither both texts nor both messages")
         before = _listed("prompt", prompt)
@@ -173,7 +175,7 @@ class _Layouts:
             )
         template, trusted, now = chat.pop("chat_template", None), chat.pop("trusted", ()), chat.pop(_NOW, None)
         self.encoder = core
-        self.special_ids: list[int] = []
+        self.special_ids = [*core.special_tokens().values()]
         self.settings: JsonObject = {
             "templates": [],
             "variables": _json_values(chat),
@@ -216,9 +218,10 @@ class _Layouts:
         return self._layouts[has_tools]
 
     def has_no_end(self) -> bool:
-        """Whether no answer ends with a special token, as far as that is known."""
-        is_known = any(borders["headers"] for borders in self.borders)
-        return is_known and not self.settings["ends"] and not any(of.template.has_generation for of in self._layouts)
+        """Whether no special token follows an answer at the end."""
+        from ..chat import borders
+
+        return any(borders.is_open(layout) for layout in self._layouts[:1])
 
     def surroundings(self, core: _core.Tokenizer) -> JsonObject:
         """Return what templates know besides a conversation, for the core."""

@@ -99,7 +99,9 @@ def random_records(rng: random.Random, count: int) -> list[dict[str, Any]]:
 
 
 def outcome(records: list[dict[str, Any]], tokenizer: Tokenizer, out: Path, **options: Any) -> tuple[Any, ...]:
-    manifest = toksmith.tokenize(iter(records), tokenizer, out, messages=True, on_error="skip", **options)
+    manifest = toksmith.tokenize(
+        iter(records), tokenizer, out, messages=True, append="none", on_error="skip", **options
+    )
     files = [path.read_bytes() for path in sorted(out.glob("train*"))]
     return files, manifest["skipped"], manifest["totals"]
 

@@ -210,7 +210,9 @@ def test_texts_of_a_prompt_and_a_completion(tokenizer: Tokenizer, tmp_path: Path
     rng = random.Random(5)
     pairs = [(text(rng), text(rng)) for _ in range(100)]
     source = write(tmp_path / "pairs.jsonl", [{"prompt": one, "completion": other} for one, other in pairs])
-    toksmith.tokenize(source, tokenizer, tmp_path / "out", messages=True, append="</s>", prepend="<s>")
+    manifest = toksmith.tokenize(source, tokenizer, tmp_path / "out", messages=True, append="</s>", prepend="<s>")
+    count = sum(one.count(name) + other.count(name) for one, other in pairs for name in SPECIAL)
+    assert manifest["totals"]["special_tokens"] == count > 9
     begin, end = tokenizer.special_tokens["<s>"], tokenizer.special_tokens["</s>"]
     for (ids, mask), (prompt, completion) in zip(written(toksmith.data.open(tmp_path / "out")), pairs, strict=True):
         joint = tokenizer.encode_pair(prompt, completion)
@@ -400,15 +402,15 @@ def test_tables_have_every_field_of_every_row(tokenizer: Tokenizer, tmp_path: Pa
             "tools": [{"x": 2}, {"y": 1}],
         },
     ]
-    shown = 'low<image></s>[{"function": {"name": "f", "arguments": {"a": 1}}}][{"function": {"name": "f", '
-    shown += '"arguments": {"c": [{"d": 1}, {"e": 2}]}}}][{"x": 2}, {"y": 1}]</s>'
+    text = 'low<image></s>[{"function": {"name": "f", "arguments": {"a": 1}}}][{"function": {"name": "f", '
+    text += '"arguments": {"c": [{"d": 1}, {"e": 2}]}}}][{"x": 2}, {"y": 1}]</s>'
     table = pa.Table.from_pylist(rows)
     parquet.write_table(table, tmp_path / "a.parquet")
     for name, source in {"table": tmp_path / "a.parquet", "mappings": iter(table.to_pylist())}.items():
         options: dict[str, Any] = {"messages": True, "train_on": "all", "chat": {"chat_template": template}}
         toksmith.tokenize(source, tokenizer, tmp_path / name, **options)
         data = toksmith.data.open(tmp_path / name)
-        assert tokenizer.decode(data[:]) == shown
+        assert tokenizer.decode(data[:]) == text
     write(tmp_path / "a.jsonl", rows)
     toksmith.tokenize(tmp_path / "a.jsonl", tokenizer, tmp_path / "json", **options)
     assert '"b": null' in toksmith.data.open(tmp_path / "json").documents.text(1)
@@ -460,7 +462,7 @@ def test_records_that_are_refused(record: str, message: str, tokenizer: Tokenize
     good = json.dumps({"messages": [{"role": "assistant", "content": "low"}]})
     source = tmp_path / "a.jsonl"
     source.write_text("\n".join([good, record, good]), "utf-8")
-    options: dict[str, Any] = {"messages": True, "chat": {"chat_template": template}}
+    options: dict[str, Any] = {"messages": True, "append": "none", "chat": {"chat_template": template}}
     with pytest.raises(ValueError, match=message):
         toksmith.tokenize(source, tokenizer, tmp_path / "out", **options)
     with pytest.warns(UserWarning, match="1 document was left out"):
@@ -655,6 +657,13 @@ TURNS = {
 }
 
 
+def shown(tokenizer: Tokenizer, ids: list[int], mask: list[bool]) -> str:
+    """Return the text of a document; what is trained on is between [[ and ]]."""
+    runs = itertools.groupby(zip(ids, mask, strict=True), lambda pair: pair[1])
+    texts = [(is_trained, tokenizer.decode([id for id, _ in run])) for is_trained, run in runs]
+    return "".join(f"[[{text}]]" if is_trained else text for is_trained, text in texts)
+
+
 @pytest.mark.parametrize("case", TURNS)
 def test_turns_of_published_kinds(case: str, tmp_path: Path) -> None:
     """Where turns begin and end, between [[ and ]], in templates like published ones."""
@@ -671,8 +680,47 @@ def test_turns_of_published_kinds(case: str, tmp_path: Path) -> None:
         chat={"chat_template": template},
     )
     [(ids, mask)] = written(toksmith.data.open(tmp_path / "out"))
-    shown = ""
-    for is_trained, run in itertools.groupby(zip(ids, mask, strict=True), lambda pair: pair[1]):
-        text = tokenizer.decode([id for id, _ in run])
-        shown += f"[[{text}]]" if is_trained else text
-    assert shown == expected
+    assert shown(tokenizer, ids, mask) == expected
+
+
+THINKING = (
+    "{% for m in messages %}{% if m.role == 'assistant' %}<|im_start|>assistant\n{% generation %}"
+    "{% if m.thinking %}<think>\n{{ m.thinking }}\n</think>\n\n{% endif %}{{ m.content }}"
+    "{% for c in m.tool_calls or [] %}<tool_call>\n{{ c.function.name }}{% for k, v in c.function.arguments.items() %} {{ k }}={{ v }}"
+    "{% endfor %}</tool_call>{% endfor %}<|im_end|>\n{% endgeneration %}"
+    "{% else %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endif %}{% endfor %}"
+)
+BLOCK = THINKING.replace("{% generation %}", "").replace("{% endgeneration %}", "")
+BEGIN, THOUGHT, CALLED = "<|im_start|>assistant\n", "<think>\nT\n</think>", "\n\n<tool_call>\nf n=3</tool_call>"
+
+
+@pytest.mark.parametrize("template", [THINKING, BLOCK], ids=["a block", "no block"])
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({}, f"[[{THOUGHT}{CALLED}<|im_end|>]]"),
+        ({"untrained": "thinking"}, f"{THOUGHT}[[{CALLED}<|im_end|>]]"),
+        ({"untrained": "tool_calls"}, f"[[{THOUGHT}]]{CALLED}[[<|im_end|>]]"),
+        ({"untrained": ["thinking", "tool_calls"]}, f"{THOUGHT}{CALLED}[[<|im_end|>]]"),
+        ({"train_on": "last"}, f"{THOUGHT}{CALLED}<|im_end|>"),
+    ],
+)
+def test_a_call_behind_thinking(template: str, options: dict[str, Any], expected: str, tmp_path: Path) -> None:
+    """The template's text between them is of both, and the token that ends the turn of neither."""
+    texts, names = ["user assistant tool U A R T f n = 3 think tool_call"] * 3, ["<|im_start|>", "<|im_end|>"]
+    tokenizer = toksmith.train(iter(texts), 270, special_tokens=names)
+    messages = [USER, calls({"n": 3}) | {"reasoning_content": "T", "content": ""}, TOOL, says("A")]
+    toksmith.tokenize(
+        iter([{"messages": messages}]),
+        tokenizer,
+        tmp_path / "out",
+        messages=True,
+        chat={"chat_template": template},
+        **options,
+    )
+    text = shown(tokenizer, *written(toksmith.data.open(tmp_path / "out"))[0]).replace(
+        "<|im_end|>\n]]", "<|im_end|>]]\n"
+    )
+    assert text == (
+        f"<|im_start|>user\nU<|im_end|>\n{BEGIN}{expected}\n<|im_start|>tool\nR<|im_end|>\n{BEGIN}[[A<|im_end|>]]\n"
+    )
