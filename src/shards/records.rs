@@ -112,11 +112,13 @@ fn take(record: &mut Map<String, Json>, name: &str) -> Option<Json> {
     record.remove(name).or_else(|| inner(record)).filter(|json| !json.is_null())
 }
 
-/// Messages: objects with a role, whose content is no number.
+/// Messages: objects with a role. What the assistant says is no number.
 fn list(json: Json) -> Option<Vec<Json>> {
     let is_number = |json: &Json| json.is_number() || json.is_boolean();
-    let is_message =
-        |message: &Json| role(message).is_some() && !message.get("content").is_some_and(is_number);
+    let is_message = |message: &Json| match role(message) {
+        Some("assistant") => !message.get("content").is_some_and(is_number),
+        role => role.is_some(),
+    };
     match json {
         Json::Array(messages) if messages.iter().all(is_message) => Some(messages),
         _ => None,

@@ -265,14 +265,14 @@ def _of_json(name: str, value: Any) -> Any:
 
 
 def _listed(name: str, messages: object) -> list[Any]:
-    """Return messages: objects with a role, whose content is no number, since nobody could tell who wrote that."""
+    """Return messages: objects with a role. What the assistant says is no number, as templates print some."""
     if not isinstance(messages, list) or not all(isinstance(message, dict) for message in messages):
         raise ValueError(f"{shown(name)} is no list of messages")
     for at, message in enumerate(messages):
         if not isinstance(message.get("role"), str):
             advice = 'a message has "role" and "content"'
             raise ValueError(f"{name}[{at}] has no role, only {shown(list(message), 400)}: {advice}")
-        if isinstance(message.get("content"), (int, float)):
+        if message["role"] == "assistant" and isinstance(message.get("content"), (int, float)):
             raise ValueError(f"{name}[{at}]: the content is {message['content']}: write it as a text")
     return messages
 
