@@ -91,11 +91,8 @@ impl Turns<'_, '_> {
 
     /// Whether the template wrote a run, or printed a number.
     fn is_template(&self, run: usize) -> bool {
-        let is_of_others = || match self.has(run, marks::UNKNOWN) {
-            true => self.is_number(run),
-            false => self.has(run, marks::TRUSTED),
-        };
-        !self.is_own(run) && is_of_others()
+        let is_lost = self.has(run, marks::UNKNOWN);
+        !self.is_own(run) && if is_lost { self.is_number(run) } else { self.has(run, marks::TRUSTED) }
     }
 
     fn is_number(&self, run: usize) -> bool {
@@ -269,9 +266,9 @@ impl Turns<'_, '_> {
         ending.or_else(|| self.special_in(&behind).next()).map(|(special, _)| special.clone())
     }
 
-    /// The parts of a turn with their kinds. What the template writes beside thinking, or a tool call, belongs
-    /// to it: between the two, as far as the first tag to what comes before. The token that ends turns is
-    /// speech, also in a block.
+    /// The parts of a turn with their kinds. What the template writes beside thinking, or a tool call,
+    /// belongs to it; between the two, the first tag and what is before it belong to thinking. The token
+    /// that ends turns is speech, also in a block.
     fn parts(&self, turn: &Range<usize>) -> Vec<(Range<usize>, Kind)> {
         let own = |run: usize| match self.runs()[run].1 {
             mark if mark & marks::ASSISTANT == 0 => None,
