@@ -221,7 +221,8 @@ class _Layouts:
         """Whether no special token follows an answer at the end."""
         from ..chat import borders
 
-        return any(borders.is_open(layout) for layout in self._layouts[:1])
+        is_known = any(of["headers"] for of in self.borders)
+        return is_known and borders.is_open(self._layouts[0])
 
     def surroundings(self, core: _core.Tokenizer) -> JsonObject:
         """Return what templates know besides a conversation, for the core."""
