@@ -107,12 +107,12 @@ class Layout:
 
     def exported(self) -> str | None:
         """Return the template for the core (`Template` in Rust), as JSON; None if a part is not known there."""
-        body, date = syntax.tree(self.source), self._values.get("strftime_now", sandbox.date)
-        if body is None:
+        parsed, date = syntax.of(self.source), self._values.get("strftime_now", sandbox.date)
+        if parsed is None:
             return None
         template = {
-            "body": body,
-            "dates": {format: str.__str__(date(format)) for format in syntax.formats_of_dates(self.source)},
+            "body": parsed.tree,
+            "dates": {format: str.__str__(date(format)) for format in parsed.formats_of_dates},
             "has_generation": self.template.has_generation,
         }
         return json.dumps(template)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+import functools
+from typing import Any, NamedTuple
 
 from jinja2 import nodes
 
@@ -49,20 +49,24 @@ class _UnknownNode(Exception):
     """A node that the core does not know."""
 
 
-def tree(source: str) -> list[Any] | None:
-    """Return the tree of a template; None if it has a part that the core does not know."""
+class Syntax(NamedTuple):
+    """What the core takes of a template: its tree, and the formats in which it writes the date."""
+
+    tree: list[Any]
+    formats_of_dates: list[str]
+
+
+@functools.lru_cache(8)
+def of(source: str) -> Syntax | None:
+    """Return the syntax of a template; None if it has a part that the core does not know."""
     try:
-        return [_exported(node) for node in sandbox.environment().parse(source).body]
+        template = sandbox.environment().parse(source)
+        calls = template.find_all(nodes.Call)
+        dates = [call.args for call in calls if getattr(call.node, "name", None) == "strftime_now"]
+        formats = [str(args[0].value) for args in dates if len(args) == 1 and isinstance(args[0], nodes.Const)]
+        return Syntax([_exported(node) for node in template.body], formats)
     except (_UnknownNode, RecursionError):
         return None
-
-
-def formats_of_dates(source: str) -> Iterable[str]:
-    """Yield the formats in which a template writes the date."""
-    for call in sandbox.environment().parse(source).find_all(nodes.Call):
-        is_date = isinstance(call.node, nodes.Name) and call.node.name == "strftime_now"
-        if is_date and len(call.args) == 1 and isinstance(call.args[0], nodes.Const):
-            yield str(call.args[0].value)
 
 
 def _exported(value: Any) -> Any:
