@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import operator
 import os
 import pickle
 import types
@@ -422,7 +421,7 @@ class Tokenizer:
         object.__setattr__(self, "_continuations", continuations)
         return EncodedPair(*continuations._encode_pair(prompt, completion, special))
 
-    def append(self, ids: Iterable[int], text: str, *, special: bool = True) -> EncodedPair:
+    def append(self, ids: Ids, text: str, *, special: bool = True) -> EncodedPair:
         """Return `ids`, unchanged, with those of `text` behind them: what a model sees after it sampled `ids`.
 
         The text is encoded as one that goes on, so it gets no space in front where a tokenizer adds one. Ids that the
@@ -432,7 +431,7 @@ class Tokenizer:
         >>> Tokenizer().append([104, 105, 999], "!")
         EncodedPair(ids=[104, 105, 999, 33], border=3, crosses=False)
         """
-        return EncodedPair(*self._core.append([operator.index(id) for id in ids], text, special))
+        return EncodedPair(*self._core.append(ids, text, special))
 
     def mask_of_spans(
         self, text: str, spans: Iterable[tuple[int, int]], *, special: bool = True

@@ -52,8 +52,8 @@ impl PyContinuations {
     fn _encode_pair(
         &self,
         py: Python<'_>,
-        prompt: &str,
-        completion: &str,
+        prompt: &Bound<'_, PyString>,
+        completion: &Bound<'_, PyString>,
         special: bool,
     ) -> PyResult<PairRow> {
         self.tokenizer.get().pair(py, prompt, completion, Boundary::Heal(&self.inner), special)

@@ -82,12 +82,12 @@ impl DecodeStreams {
     /// Return what is left of its text.
     ///
     /// Raises: IndexError: There is no such stream.
-    fn leave<'py>(&self, py: Python<'py>, index: usize) -> PyResult<Bound<'py, PyAny>> {
+    fn leave<'py>(&self, py: Python<'py>, index: i64) -> PyResult<Bound<'py, PyAny>> {
         let mut streams = self.streams()?;
-        if index >= streams.len() {
+        let Some(index) = usize::try_from(index).ok().filter(|&index| index < streams.len()) else {
             let message = format!("there is no stream {index}: there are {}", streams.len());
             return Err(PyIndexError::new_err(message));
-        }
+        };
         let mut text = Vec::new();
         self.decoder.finish(&mut streams.remove(index), &self.on_invalid(py), &mut text)?;
         text::decoded(py, &text, SURROGATES)

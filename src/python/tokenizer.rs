@@ -71,11 +71,12 @@ impl Tokenizer {
     pub(super) fn pair(
         &self,
         py: Python<'_>,
-        prompt: &str,
-        completion: &str,
+        prompt: &Bound<'_, PyString>,
+        completion: &Bound<'_, PyString>,
         boundary: Boundary<'_>,
         special: bool,
     ) -> PyResult<PairRow> {
+        let (prompt, completion) = (call::text(prompt)?, call::text(completion)?);
         let encode = |_: &Control| self.inner.encode_pair(prompt, completion, boundary, special_of(special));
         call::long(py, None, encode).map(pair_row)
     }
@@ -555,8 +556,8 @@ impl Tokenizer {
     fn encode_pair(
         &self,
         py: Python<'_>,
-        prompt: &str,
-        completion: &str,
+        prompt: &Bound<'_, PyString>,
+        completion: &Bound<'_, PyString>,
         special: bool,
         joint: bool,
     ) -> PyResult<PairRow> {
@@ -564,8 +565,10 @@ impl Tokenizer {
     }
 
     /// `ids`, and behind them those of a text; how many were there, and whether a token lies across.
-    fn append(&self, py: Python<'_>, ids: Vec<u32>, text: &str, special: bool) -> PyResult<PairRow> {
-        call::long(py, None, |_| self.inner.append(&ids, text, special_of(special))).map(pair_row)
+    fn append(&self, ids: Any, text: &Bound<'_, PyString>, special: bool) -> PyResult<PairRow> {
+        let (text, mut all) = (call::text(text)?, Vec::new());
+        ids::read(ids, u32::MAX, &mut all)?;
+        call::long(ids.py(), None, |_| self.inner.append(&all, text, special_of(special))).map(pair_row)
     }
 
     fn split(&self, text: Any, max_tokens: usize, overlap: usize, special: bool) -> PyResult<Items<String>> {

@@ -116,5 +116,6 @@ def test_streams_join_and_leave(tokenizer: Tokenizer) -> None:
             single = ["" if id is None else stream.push(id) for stream, id in zip(alone, ids, strict=True)]
             assert streams.push(ids) == single
         assert len(streams) == len(alone)
-    with pytest.raises(IndexError, match="there is no stream 9: there are"):
-        streams.leave(9)
+    for index in (9, -1):
+        with pytest.raises(IndexError, match=f"there is no stream {index}: there are"):
+            streams.leave(index)

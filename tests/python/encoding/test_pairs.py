@@ -97,6 +97,19 @@ def test_appending_keeps_all_ids(tokenizer: Tokenizer) -> None:
             assert line.crosses or pair.ids[pair.border :] == line.ids[line.border :], "no space is put in front"
 
 
+def test_text_and_ids_that_cannot_be_joined_are_named() -> None:
+    tokenizer = TOKENIZERS["gpt2"]
+    for boundary in ("joint", "split", "heal"):
+        with pytest.raises(ValueError, match="lone surrogate at character 1"):
+            tokenizer.encode_pair("low", "a\ud83d", boundary)
+    with pytest.raises(ValueError, match="lone surrogate at character 0"):
+        tokenizer.append([1], "\ud83d")
+    for id in (-1, 2**32, 2**70):
+        with pytest.raises(KeyError, match="at index 1"):
+            tokenizer.append([1, id], "low")
+    assert tokenizer.append(np.array([1, 2], np.uint16), "low") == tokenizer.append([1, 2], "low")
+
+
 def test_masks_of_spans(tokenizer: Tokenizer) -> None:
     rng = random.Random(3)
     for _ in range(300):
