@@ -117,16 +117,22 @@ impl Template {
     }
 }
 
+/// Whether a message has weight: OpenAI's files give `weight: 0` to those that a model is not trained on.
+pub(crate) fn has_weight(message: &Json) -> bool {
+    message.get("weight").and_then(Json::as_f64) != Some(0.0)
+}
+
 /// Messages with the marks of their texts.
 fn messages(messages: Vec<Json>, first: usize, trusted: &[String]) -> Eval<Value> {
     let (mut rows, mut turns) = (Vec::with_capacity(messages.len()), 0_u8);
     for (at, message) in messages.into_iter().enumerate() {
+        let is_own = at >= first && has_weight(&message);
         let Json::Object(message) = message else { return Err(Bail) };
         let role = message.get("role").and_then(Json::as_str).map(str::to_owned);
         let is_trusted = role.as_ref().is_some_and(|role| trusted.contains(role));
         let flag = if is_trusted { marks::TRUSTED } else { 0 };
         let mut own = flag;
-        if role.as_deref() == Some("assistant") && at >= first {
+        if role.as_deref() == Some("assistant") && is_own {
             turns = turns.wrapping_add(1);
             own |= marks::ASSISTANT | (marks::TURN_UNIT * (turns % 4));
         }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value as Json};
 
-use crate::chat::{Borders, Chat, LaidOut, Surroundings, Template};
+use crate::chat::{Borders, Chat, LaidOut, Surroundings, Template, has_weight};
 
 /// How records are read.
 #[derive(Debug, Deserialize)]
@@ -78,11 +78,13 @@ impl RecordOptions {
         let has_tools = tools.is_some();
         let template = self.templates[usize::from(has_tools)].as_ref()?;
         let first = self.first_trained(&messages, prompt);
-        let ends_own = messages.len() > first && role(messages.last()?) == Some("assistant");
+        let last = messages.last()?;
+        let ends_own = messages.len() > first && role(last) == Some("assistant") && has_weight(last);
+        let leaves_out = prompt.is_some() || !messages.iter().all(has_weight);
         let trains_end = self.train_on == TrainOn::All || self.end_of_turn && ends_own;
         let chat = Chat { messages: std::mem::take(&mut messages), first, tools, documents, variables };
         let laid_out = template.lay_out(&self.surroundings, chat, line.len())?;
-        let needs_own = prompt.is_some() || self.train_on != TrainOn::Assistant;
+        let needs_own = leaves_out || self.train_on != TrainOn::Assistant;
         let has_generation = template.has_generation;
         Some(ReadRecord::Conversation { laid_out, has_generation, needs_own, has_tools, trains_end })
     }

@@ -204,7 +204,7 @@ def _messages(messages: Iterable[Mapping[str, Any]], trusted: set[str], first: i
             raise TypeError(f"message {at} is a mapping with a role and content, not {type(message).__name__}")
         role = row.get("role")
         flag = own = TRUSTED * (role in trusted)
-        if role == "assistant" and at >= first:
+        if role == "assistant" and at >= first and has_weight(row):
             turns += 1
             own |= ASSISTANT | TURN_UNIT * (turns % 4)
         row = {
@@ -221,6 +221,12 @@ def _messages(messages: Iterable[Mapping[str, Any]], trusted: set[str], first: i
     if not rows:
         raise ValueError("there are no messages: a chat template needs one at least")
     return rows
+
+
+def has_weight(message: Mapping[str, Any]) -> bool:
+    """Return whether a message has weight: OpenAI's files give `weight: 0` to those that a model is not trained on."""
+    weight = message.get("weight")
+    return isinstance(weight, bool) or weight != 0
 
 
 def _open(message: dict[str, Any], field: str) -> str:

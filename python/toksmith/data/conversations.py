@@ -136,16 +136,17 @@ class Conversations:
         return self._conversation(before + _listed("completion", completion), len(before), record)
 
     def _conversation(self, messages: list[Any], prompt: int | None, record: JsonObject) -> Record:
+        from ..chat.conversation import has_weight
+
         tools, documents, variables = (_of_json(name, record.get(name)) for name in _EXTRAS)
         if not isinstance(variables, (dict, NoneType)):
             raise ValueError("chat_template_kwargs is no object")
         layout = self._layouts.of(tools is not None)
         first = _first_trained(self._train_on, messages, prompt)
         made = layout.conversation(messages, first=first, tools=tools, documents=documents, variables=variables)
-        needs_own = prompt is not None or self._train_on != "assistant"
-        trains_end = self.training["all"] or (
-            self.training["end_of_turn"] and len(messages) > first and messages[-1].get("role") == "assistant"
-        )
+        own = [message.get("role") == "assistant" and has_weight(message) for message in messages[first:]]
+        needs_own = prompt is not None or self._train_on != "assistant" or not all(map(has_weight, messages))
+        trains_end = self.training["all"] or (self.training["end_of_turn"] and own[-1:] == [True])
         text = self._readable(made.text)
         return text, made.flags, made.has_generation, needs_own, tools is not None, trains_end
 

@@ -79,6 +79,8 @@ def random_message(rng: random.Random) -> dict[str, Any]:
         message["tool_calls"] = [{"id": "c1", "type": "function", "function": {"name": "f", "arguments": arguments}}]
     if rng.random() < 0.1:
         message["name"] = rng.choice([*TEXTS, None])
+    if rng.random() < 0.2:
+        message["weight"] = rng.choice([0, 1, 0.0, False, "0", None])
     message["x"] = random_value(rng)
     return message
 

@@ -165,13 +165,15 @@ def test_masks(options: dict[str, Any], trained: set[str], tokenizer: Tokenizer,
 def test_which_turns_are_trained_on(train_on: Any, tokenizer: Tokenizer, tmp_path: Path) -> None:
     rng = random.Random(4)
     chats = [conversation(rng) for _ in range(80)]
+    for message in itertools.chain.from_iterable(chats[40:]):
+        message["weight"] = rng.randrange(2)
     options: dict[str, Any] = {"messages": True, "train_on": train_on}
 
     def wanted(messages: list[dict[str, Any]], start: int = 0) -> set[int]:
         own = [number for number, message in enumerate(messages) if message["role"] == "assistant"]
         users = [number for number, message in enumerate(messages) if message["role"] == "user"]
         kept = {"assistant": own, "last": own[-1:], "completion": own if start else [n for n in own if n > users[-1]]}
-        return {number for number in kept[train_on] if number >= start}
+        return {number for number in kept[train_on] if number >= start and messages[number].get("weight") != 0}
 
     source = write(tmp_path / "chats.jsonl", [{"messages": chat} for chat in chats])
     toksmith.tokenize(source, tokenizer, tmp_path / "out", chat={"chat_template": INST}, **options)
@@ -199,7 +201,14 @@ def test_a_block_of_the_template_says_what_is_trained_on(tokenizer: Tokenizer, t
         expected.append((ids, mask.tolist()))
     assert written(toksmith.data.open(tmp_path / "out")) == expected
     toksmith.tokenize(source, tokenizer, tmp_path / "last", messages=True, train_on="last", chat=chat)
-    for (_, mask), (_, whole) in zip(written(toksmith.data.open(tmp_path / "last")), expected, strict=True):
+    for messages in chats:
+        for message in [message for message in messages if message["role"] == "assistant"][:-1]:
+            message["weight"] = 0
+    write(source, [{"messages": chat} for chat in chats])
+    toksmith.tokenize(source, tokenizer, tmp_path / "weights", messages=True, chat=chat)
+    last_turns = written(toksmith.data.open(tmp_path / "last"))
+    assert written(toksmith.data.open(tmp_path / "weights")) == last_turns
+    for (_, mask), (_, whole) in zip(last_turns, expected, strict=True):
         runs = [[*run] for _, run in itertools.groupby(whole)]
         last = max((at for at, run in enumerate(runs) if run[0]), default=None)
         assert mask == [flag and at == last for at, run in enumerate(runs) for flag in run]
