@@ -35,7 +35,7 @@ impl Writer {
             Value::Float(digits) => self.json.push_str(digits),
             Value::Text(text) => {
                 text.runs().for_each(|(_, mark)| self.mark(mark));
-                self.string(&text.string);
+                self.string(&text.string)?;
             }
             Value::List(items) => {
                 self.json.push('[');
@@ -52,7 +52,7 @@ impl Writer {
                     if !key.is_empty() {
                         self.mark(*mark);
                     }
-                    self.string(key);
+                    self.string(key)?;
                     self.json.push_str(": ");
                     self.value(value, depth + 1)?;
                 }
@@ -92,21 +92,9 @@ impl Writer {
         self.json.extend(std::iter::repeat_n(' ', depth * self.indent.unwrap_or(0)));
     }
 
-    fn string(&mut self, string: &str) {
-        self.json.push('"');
-        for character in string.chars() {
-            match character {
-                '"' => self.json.push_str("\\\""),
-                '\\' => self.json.push_str("\\\\"),
-                '\n' => self.json.push_str("\\n"),
-                '\r' => self.json.push_str("\\r"),
-                '\t' => self.json.push_str("\\t"),
-                '\u{8}' => self.json.push_str("\\b"),
-                '\u{c}' => self.json.push_str("\\f"),
-                '\0'..' ' => self.json.push_str(&format!("\\u{:04x}", u32::from(character))),
-                _ => self.json.push(character),
-            }
-        }
-        self.json.push('"');
+    /// Writes a string. Python escapes the same characters as `serde_json`, in the same way.
+    fn string(&mut self, string: &str) -> Eval<()> {
+        self.json.push_str(&serde_json::to_string(string).map_err(|_| Bail)?);
+        Ok(())
     }
 }

@@ -207,7 +207,7 @@ pub(super) fn filter(value: &Value, name: &str, arguments: &[Value], named: &[(&
         ("rejectattr", _, _) => selected(value, arguments, false),
         ("join", Value::List(_) | Value::Iterable(_), [Value::Text(separator)]) => {
             let texts = value.items()?.iter().map(Value::shown).collect::<Eval<Vec<_>>>()?;
-            Ok(Value::text(Text::joined(texts.iter().map(|text| &**text), separator)?))
+            Ok(Value::text(Text::joined(&texts, separator)?))
         }
         _ => Err(Bail),
     }
@@ -228,9 +228,7 @@ fn json(value: &Value, named: &[(&str, Value)]) -> Eval<Value> {
 /// The attribute that a filter asks for.
 fn of_item(item: &Value, name: &str) -> Eval<Value> {
     match item {
-        Value::Dict(rows) if !name.contains('.') && !DICT_METHODS.contains(&name) => {
-            Ok(rows.get(name).map_or(Value::Undefined, |(_, value)| value.clone()))
-        }
+        Value::Dict(_) if !name.contains('.') => attribute(item, name),
         _ => Err(Bail),
     }
 }

@@ -100,7 +100,7 @@ impl<'t> Render<'t> {
             Statement::Output(shown) => {
                 for expression in shown {
                     let text = self.value(expression)?.shown()?;
-                    self.out.append(&text);
+                    self.out.append(&text, 0);
                 }
             }
             Statement::If(test, body, others, otherwise) => {
@@ -114,15 +114,15 @@ impl<'t> Render<'t> {
                 self.assign(target, value)?;
             }
             Statement::AssignBlock(target, None, body) => {
-                let text = self.captured(body)?;
+                let text = self.captured(|render| render.all(body))?;
                 self.assign(target, Value::text(text))?;
             }
             Statement::Macro(name, parameters, defaults, body) if self.scopes.len() == 1 => {
                 self.macros.insert(name, Rc::new(Macro { parameters, defaults, body }));
             }
             Statement::Generation(body) => {
-                let text = self.captured(body)?;
-                self.out.append_flagged(&text, marks::GENERATED);
+                let text = self.captured(|render| render.all(body))?;
+                self.out.append(&text, marks::GENERATED);
             }
             Statement::Break() => return Ok(Flow::Break),
             Statement::Continue() => return Ok(Flow::Continue),
@@ -214,9 +214,9 @@ impl<'t> Render<'t> {
     }
 
     /// What statements print, in a scope of their own.
-    fn captured(&mut self, body: &'t [Statement]) -> Eval<Text> {
+    fn captured(&mut self, work: impl FnOnce(&mut Self) -> Eval<Flow>) -> Eval<Text> {
         let before = std::mem::take(&mut self.out);
-        let flow = self.scoped(|render| render.all(body))?;
+        let flow = self.scoped(work)?;
         if flow != Flow::Next {
             return Err(Bail);
         }
@@ -339,7 +339,7 @@ impl<'t> Render<'t> {
             Expression::Compare(first, operands) => self.compare(first, operands)?,
             Expression::Concat(parts) => {
                 let texts = self.values(parts)?.iter().map(Value::shown).collect::<Eval<Vec<_>>>()?;
-                Value::text(Text::joined(texts.iter().map(|text| &**text), &Text::default())?)
+                Value::text(Text::joined(&texts, &Text::default())?)
             }
             Expression::Add(left, right) => self.sum(left, right)?,
             Expression::Sub(left, right) => {
@@ -381,7 +381,7 @@ impl<'t> Render<'t> {
         }
         if let Value::Text(last) = sum {
             texts.push(last);
-            return Ok(Value::text(Text::joined(texts.iter().map(|text| &**text), &Text::default())?));
+            return Ok(Value::text(Text::joined(&texts, &Text::default())?));
         }
         Ok(sum)
     }
@@ -485,36 +485,29 @@ impl<'t> Render<'t> {
         if arguments.len() > parameters.len() || self.calls > MAX_CALLS {
             return Err(Bail);
         }
-        let base = self.base;
-        let before = std::mem::take(&mut self.out);
-        self.scopes.push(self.names.len());
-        self.base = self.scopes.len() - 1;
-        let mut arguments = arguments.into_iter();
-        let mut used = 0;
-        for (at, parameter) in parameters.iter().enumerate() {
-            let Expression::Name(name) = parameter else { return Err(Bail) };
-            let own = named.iter().find(|(known, _)| known == name);
-            let default = (at + defaults.len()).checked_sub(parameters.len()).and_then(|at| defaults.get(at));
-            let value = match (arguments.next(), own, default) {
-                (Some(value), None, _) => value,
-                (None, Some((_, value)), _) => {
-                    used += 1;
-                    value.clone()
-                }
-                (None, None, Some(default)) => self.value(default)?,
-                (None, None, None) => Value::Undefined,
-                (Some(_), Some(_), _) => return Err(Bail),
-            };
-            if matches!(value, Value::Iterable(_) | Value::Loop(..)) {
-                return Err(Bail);
+        let base = std::mem::replace(&mut self.base, self.scopes.len());
+        let (mut arguments, mut used) = (arguments.into_iter(), 0);
+        let text = self.captured(|render| {
+            for (at, parameter) in parameters.iter().enumerate() {
+                let Expression::Name(name) = parameter else { return Err(Bail) };
+                let own = named.iter().find(|(known, _)| known == name);
+                let default = (at + defaults.len()).checked_sub(parameters.len());
+                let value = match (arguments.next(), own, default.and_then(|at| defaults.get(at))) {
+                    (Some(value), None, _) => value,
+                    (None, Some((_, value)), _) => {
+                        used += 1;
+                        value.clone()
+                    }
+                    (None, None, Some(default)) => render.value(default)?,
+                    (None, None, None) => Value::Undefined,
+                    (Some(_), Some(_), _) => return Err(Bail),
+                };
+                render.assign(parameter, value)?;
             }
-            self.set(name, value);
-        }
-        let flow = if used == named.len() { self.all(body)? } else { return Err(Bail) };
-        self.names.truncate(self.scopes.pop().unwrap_or(0));
+            if used == named.len() { render.all(body) } else { Err(Bail) }
+        })?;
         (self.base, self.calls) = (base, self.calls - 1);
-        let text = std::mem::replace(&mut self.out, before);
-        if flow == Flow::Next { Ok(Value::text(text)) } else { Err(Bail) }
+        Ok(Value::text(text))
     }
 }
 

@@ -1,5 +1,6 @@
 //! Text with marks, as templates make it.
 
+use std::borrow::Borrow;
 use std::ops::Range;
 
 use crate::encode::{Mark, marks};
@@ -49,12 +50,8 @@ impl Text {
         }
     }
 
-    pub(super) fn append(&mut self, other: &Text) {
-        other.runs().for_each(|(range, mark)| self.push(&other.string[range], mark));
-    }
-
     /// Appends a text, with bits added to its marks.
-    pub(super) fn append_flagged(&mut self, other: &Text, bits: Mark) {
+    pub(super) fn append(&mut self, other: &Text, bits: Mark) {
         other.runs().for_each(|(range, mark)| self.push(&other.string[range], mark | bits));
     }
 
@@ -81,21 +78,17 @@ impl Text {
     }
 
     /// Texts, joined, unless they are too long together.
-    pub(super) fn joined<'a>(
-        texts: impl IntoIterator<Item = &'a Text> + Clone,
-        separator: &Text,
-    ) -> Eval<Text> {
-        let size: usize =
-            texts.clone().into_iter().map(|text| text.string.len() + separator.string.len()).sum();
+    pub(super) fn joined<T: Borrow<Text>>(texts: &[T], separator: &Text) -> Eval<Text> {
+        let size: usize = texts.iter().map(|text| text.borrow().string.len() + separator.string.len()).sum();
         if size > MAX_JOINED {
             return Err(Bail);
         }
         let mut joined = Text { string: String::with_capacity(size), runs: Vec::new() };
-        for (at, text) in texts.into_iter().enumerate() {
+        for (at, text) in texts.iter().enumerate() {
             if at > 0 {
-                joined.append(separator);
+                joined.append(separator, 0);
             }
-            joined.append(text);
+            joined.append(text.borrow(), 0);
         }
         Ok(joined)
     }

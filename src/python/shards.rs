@@ -16,7 +16,8 @@ use super::documents::{ColumnFeed, TextFeed};
 use super::formats::{json_of, of_json};
 use super::objects::{Any, Made};
 use super::tokenizer::Tokenizer;
-use crate::encode::Encoder;
+use crate::encode::{Encoder, MarkedText};
+use crate::error::Error;
 use crate::room;
 use crate::shards::{
     self, DocumentRange, LongDocument, RawShard, ReadByPython, Record, RecordReader, ShardFolder,
@@ -110,21 +111,23 @@ enum PyRecord {
 
 fn read_by_python(read: Py<PyAny>) -> ReadByPython {
     Box::new(move |record| {
-        call::attached(|py| match read.call1(py, (PyBytes::new(py, record),)) {
-            Ok(made) => Ok(Ok(match made.extract(py)? {
-                PyRecord::Pair(prompt, completion) => Record::Pair(prompt, completion),
-                PyRecord::Conversation(text, marks, has_generation, needs_own, has_tools, trains_end) => {
-                    let marks = marks.to_vec();
-                    Record::Conversation { text, marks, has_generation, needs_own, has_tools, trains_end }
-                }
-            })),
+        let made = call::attached(|py| match read.call1(py, (PyBytes::new(py, record),)) {
+            Ok(made) => made.extract(py).map(Ok),
             Err(error)
                 if error.is_instance_of::<PyValueError>(py) || error.is_instance_of::<PyTypeError>(py) =>
             {
                 Ok(Err(error.value(py).to_string()))
             }
             Err(error) => Err(error),
-        })
+        })?;
+        match made.map_err(Error::Invalid)? {
+            PyRecord::Pair(prompt, completion) => Ok(Record::Pair(prompt, completion)),
+            PyRecord::Conversation(text, marks, has_generation, needs_own, has_tools, trains_end) => {
+                let runs = MarkedText::new(&text, &marks)?.runs;
+                let laid_out = (text, runs);
+                Ok(Record::Conversation { laid_out, has_generation, needs_own, has_tools, trains_end })
+            }
+        }
     })
 }
 

@@ -37,12 +37,11 @@ pub(super) struct ShuffleBuffer {
     pub(super) is_open: bool,
 }
 
-/// Some documents of one split in the new order.
+/// Some documents of one split in the new order, and how many ids they have.
 pub(super) struct SplitRun {
     pub(super) split: usize,
     pub(super) order: Range<usize>,
-    pub(super) ids: u64,
-    pub(super) documents: u64,
+    ids: u64,
 }
 
 impl ShuffleBuffer {
@@ -133,14 +132,8 @@ impl ShuffleBuffer {
                 Some(run) if run.split == split && (run.ids < ids || !begins) => {
                     run.order.end = at + 1;
                     run.ids += len;
-                    run.documents += u64::from(entry.ends);
                 }
-                _ => runs.push(SplitRun {
-                    split,
-                    order: at..at + 1,
-                    ids: len,
-                    documents: u64::from(entry.ends),
-                }),
+                _ => runs.push(SplitRun { split, order: at..at + 1, ids: len }),
             }
         }
         runs

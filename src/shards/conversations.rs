@@ -1,23 +1,21 @@
 //! A record becomes a document: a conversation that a chat template has laid out, or a prompt with its
 //! completion.
 
-use super::records::{ReadRecord, RecordOptions};
+use super::records::RecordOptions;
 use super::special_ids::SpecialIds;
 use super::training::{Conversation, Training};
-use crate::chat::Borders;
+use crate::chat::LaidOut;
 use crate::control::Control;
 use crate::encode::{Encoder, MarkedText, Spans, SpecialTokens, touching};
 use crate::error::{Error, Result};
 use crate::room;
 
-/// What the caller makes of a record.
+/// A record as it is read.
 pub enum Record {
-    /// A conversation: its text, the mark of each character, and what else is known of it.
+    /// A conversation, and what else is known of it.
     Conversation {
-        /// The text.
-        text: String,
-        /// The [`Mark`](crate::encode::Mark) of each character.
-        marks: Vec<u8>,
+        /// The text, and its runs of one [`Mark`](crate::encode::Mark).
+        laid_out: LaidOut,
         /// As in [`Conversation`].
         has_generation: bool,
         /// As in [`Conversation`].
@@ -31,9 +29,9 @@ pub enum Record {
     Pair(String, String),
 }
 
-/// Reads a record, a JSON object, by a function of Python; or says what is wrong with it. Worker threads call
-/// it.
-pub type ReadByPython = Box<dyn Fn(&[u8]) -> Result<std::result::Result<Record, String>> + Send + Sync>;
+/// Reads a record, a JSON object, by a function of Python. [`Error::Invalid`] says what is wrong with it.
+/// Worker threads call it.
+pub type ReadByPython = Box<dyn Fn(&[u8]) -> Result<Record> + Send + Sync>;
 
 /// Reads records.
 pub struct RecordReader {
@@ -66,46 +64,15 @@ pub(super) struct Conversations<'a> {
 }
 
 impl Conversations<'_> {
-    /// The ids and the mask of a record, or what is wrong with it.
-    pub(super) fn encode(
-        &self,
-        record: &[u8],
-        control: &Control,
-    ) -> Result<std::result::Result<EncodedRecord, String>> {
-        let encoded = match self.read.options.read(record) {
-            Some(ReadRecord::Pair(prompt, completion)) => self.pair(&prompt, &completion, control).map(Ok),
-            Some(ReadRecord::Conversation { laid_out, has_generation, needs_own, has_tools, trains_end }) => {
+    /// The ids and the mask of a record. [`Error::Invalid`] says what is wrong with it.
+    pub(super) fn encode(&self, record: &[u8], control: &Control) -> Result<EncodedRecord> {
+        let record = self.read.options.read(record).map_or_else(|| (self.read.python)(record), Ok)?;
+        match record {
+            Record::Pair(prompt, completion) => self.pair(&prompt, &completion, control),
+            Record::Conversation { laid_out, has_generation, needs_own, has_tools, trains_end } => {
                 let (text, runs) = laid_out;
-                let conversation = Conversation {
-                    marked: MarkedText { text: &text, runs },
-                    has_generation,
-                    needs_own,
-                    borders: self.borders(has_tools),
-                };
-                self.conversation(&conversation, trains_end, control)
-            }
-            None => self.by_python(record, control),
-        };
-        match encoded {
-            Err(Error::Invalid(reason)) => Ok(Err(reason)),
-            encoded => encoded,
-        }
-    }
-
-    fn borders(&self, has_tools: bool) -> &Borders {
-        &self.read.options.borders[usize::from(has_tools)]
-    }
-
-    fn by_python(
-        &self,
-        record: &[u8],
-        control: &Control,
-    ) -> Result<std::result::Result<EncodedRecord, String>> {
-        match (self.read.python)(record)? {
-            Err(reason) => Ok(Err(reason)),
-            Ok(Record::Pair(prompt, completion)) => self.pair(&prompt, &completion, control).map(Ok),
-            Ok(Record::Conversation { text, marks, trains_end, has_generation, needs_own, has_tools }) => {
-                let (marked, borders) = (MarkedText::new(&text, &marks)?, self.borders(has_tools));
+                let (marked, borders) =
+                    (MarkedText { text: &text, runs }, &self.read.options.borders[usize::from(has_tools)]);
                 let conversation = Conversation { marked, has_generation, needs_own, borders };
                 self.conversation(&conversation, trains_end, control)
             }
@@ -129,19 +96,16 @@ impl Conversations<'_> {
         conversation: &Conversation<'_>,
         trains_end: bool,
         control: &Control,
-    ) -> Result<std::result::Result<EncodedRecord, String>> {
+    ) -> Result<EncodedRecord> {
         let mut tokens = Spans::default();
         self.encoder.encode_marked(&conversation.marked, &mut tokens, control)?;
         let special = tokens.ids.iter().zip(&tokens.spans).filter(|(id, _)| self.special_ids.contains(**id));
         let special = room::collected(special.map(|(id, span)| (span.clone(), *id)))?;
         let ranges = match self.training.all {
             true => std::iter::once(0..conversation.marked.text.len()).collect(),
-            false => match self.training.ranges(conversation, &special) {
-                Ok(ranges) => ranges,
-                Err(reason) => return Ok(Err(reason)),
-            },
+            false => self.training.ranges(conversation, &special).map_err(Error::Invalid)?,
         };
         let (mask, text_bytes) = (touching(&tokens.spans, ranges), conversation.marked.text.len() as u64);
-        Ok(Ok(EncodedRecord { ids: tokens.ids, mask, text_bytes, special_tokens: 0, trains_end }))
+        Ok(EncodedRecord { ids: tokens.ids, mask, text_bytes, special_tokens: 0, trains_end })
     }
 }

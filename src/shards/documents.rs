@@ -7,7 +7,7 @@ use super::options::{HASHED_BYTES, ShardOptions};
 use super::special_ids::SpecialIds;
 use crate::control::Control;
 use crate::encode::{Encoder, put_ids};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::room;
 use crate::simd::Isa;
 use crate::source::{Chunk, ChunkCutter, ChunkDocuments, ChunkJob, Cursor, DocumentPart, InputFile, Skipped};
@@ -290,15 +290,16 @@ impl<'a> Documents<'a> {
         control: &Control,
     ) -> Result<Option<Skipped>> {
         for (part, place) in parts.iter().zip(places.unwrap_or_default()) {
-            match conversations.encode(&part.text, control)? {
+            match conversations.encode(&part.text, control) {
                 Ok(record) => self.put_record(part, &record, encoded)?,
-                Err(reason) => {
+                Err(Error::Invalid(reason)) => {
                     let skipped = Skipped { reason: Some(reason), ..place };
                     if !self.options.skip {
                         return Ok(Some(skipped));
                     }
                     encoded.skipped.push(skipped);
                 }
+                Err(error) => return Err(error),
             }
         }
         Ok(None)

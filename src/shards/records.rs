@@ -3,7 +3,8 @@
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value as Json};
 
-use crate::chat::{Borders, Chat, LaidOut, Surroundings, Template, has_weight};
+use super::conversations::Record;
+use crate::chat::{Borders, Chat, Surroundings, Template, has_weight};
 
 /// How records are read.
 #[derive(Debug, Deserialize)]
@@ -37,29 +38,15 @@ enum TrainOn {
     All,
 }
 
-/// What was read of a record.
-pub(super) enum ReadRecord {
-    /// A prompt and its completion.
-    Pair(String, String),
-    /// A conversation, with what [`Record`](super::Record) has of one.
-    Conversation {
-        laid_out: LaidOut,
-        has_generation: bool,
-        needs_own: bool,
-        has_tools: bool,
-        trains_end: bool,
-    },
-}
-
 impl RecordOptions {
     /// What a record has; `None` if Python is to read it.
-    pub(super) fn read(&self, line: &[u8]) -> Option<ReadRecord> {
+    pub(super) fn read(&self, line: &[u8]) -> Option<Record> {
         let mut record: Map<String, Json> = serde_json::from_slice(line).ok()?;
         let (mut messages, prompt) = match take(&mut record, &self.field) {
             Some(messages) => (list(messages)?, None),
             None => match (record.remove("prompt")?, record.remove("completion")?) {
                 (Json::String(prompt), Json::String(completion)) => {
-                    return Some(ReadRecord::Pair(prompt, completion));
+                    return Some(Record::Pair(prompt, completion));
                 }
                 (prompt, completion) => {
                     let (mut messages, completion) = (list(prompt)?, list(completion)?);
@@ -86,7 +73,7 @@ impl RecordOptions {
         let laid_out = template.lay_out(&self.surroundings, chat, line.len())?;
         let needs_own = leaves_out || self.train_on != TrainOn::Assistant;
         let has_generation = template.has_generation;
-        Some(ReadRecord::Conversation { laid_out, has_generation, needs_own, has_tools, trains_end })
+        Some(Record::Conversation { laid_out, has_generation, needs_own, has_tools, trains_end })
     }
 
     /// The number of the first message of the assistant that is trained on.
