@@ -64,9 +64,9 @@ impl Counting {
             let text = document.as_ref();
             let mut at = end;
             match &self.separator {
-                None => self.document(text, at, worker, control)?,
+                None => worker.document(text, at, control)?,
                 Some(separator) => separator.split(text).try_for_each(|part| {
-                    self.document(part, at, worker, control)?;
+                    worker.document(part, at, control)?;
                     at += (part.len() + separator.len()) as u64;
                     Ok(())
                 })?,

@@ -4,10 +4,10 @@ use super::collect::{ResultOptions, collect};
 use super::counts::{MAX_COUNT, PretokenCounts};
 use super::options::CountOptions;
 use super::oversized::Oversized;
+use super::partition::SharedCounts;
 use super::places::ReservedPlaces;
 use super::slot::CountSlot;
 use super::spill::SpillFile;
-use super::worker::{SharedCounts, Worker};
 use crate::control::{Control, PRETOKENS_PER_CHECK};
 use crate::error::{Error, Result};
 use crate::pretokenize::Pretokenizer;
@@ -115,17 +115,6 @@ impl Counting {
     #[doc(hidden)]
     pub fn spills(&self) -> u64 {
         self.shared.spill.as_ref().map_or(0, SpillFile::count)
-    }
-
-    /// Counts a document, or a part that was cut from one, whose first byte is at `place`.
-    pub(super) fn document(
-        &self,
-        text: &[u8],
-        place: u64,
-        worker: &mut Worker<'_>,
-        control: &Control,
-    ) -> Result<()> {
-        worker.document(text, place, &self.specials, &self.pretokenizer, control)
     }
 
     /// The number of threads that can count together.

@@ -102,7 +102,7 @@ impl Counting {
             let failure = documents.add_chunk(bytes, (chunk.source, source), offset, ends).err();
             let mut len = 0;
             for part in &documents.parts {
-                self.document(&part.text, place + len, worker, control)?;
+                worker.document(&part.text, place + len, control)?;
                 len += part.text.len() as u64;
             }
             self.span(*place, len);

@@ -7,7 +7,6 @@ use serde::Deserialize;
 use super::local_counts::bits_of;
 use super::partition::PARTITIONS;
 use super::spill::SpillFile;
-use super::worker::WorkerSizes;
 
 /// Options of counting. Only `separator`, `replace` and `min_count` change a result.
 #[derive(Clone, Debug, Deserialize)]
@@ -49,6 +48,17 @@ impl Default for CountOptions {
             min_count: 1,
         }
     }
+}
+
+/// The sizes of a worker's tables and buffers.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct WorkerSizes {
+    /// log2 of the maximum number of buckets of its local table.
+    pub(super) local_bits: u32,
+    /// Slots that are brought to the shared tables together.
+    pub(super) pending: usize,
+    /// Bytes of long pretokens that are brought to the shared tables together.
+    pub(super) long_bytes: usize,
 }
 
 /// The smallest limit in bytes that tables and buffers are sized for. With less memory, sorting, writing and

@@ -1,4 +1,4 @@
-//! A shared table of counts: the pretokens of one part of all hashes.
+//! The shared tables of counts, each of the pretokens of one part of all hashes.
 
 use super::log::SlotLog;
 use super::slot::CountSlot;
@@ -6,6 +6,7 @@ use super::spill::{SortedSlots, SpillFile};
 use crate::error::Result;
 use crate::room;
 use crate::simd;
+use crate::workers::Lock;
 
 /// The number of partitions. A worker locks one partition at a time while it brings its slots. With many more
 /// partitions than workers, workers rarely wait for each other.
@@ -228,6 +229,32 @@ impl Partition {
     pub(super) fn take(&mut self) -> (SlotLog, Vec<u8>) {
         self.index = Vec::new();
         (std::mem::take(&mut self.slots), std::mem::take(&mut self.long))
+    }
+}
+
+/// The shared tables of counts: partitions of the pretokens by hash. Each has a lock, so one worker at a time
+/// changes it.
+#[derive(Debug)]
+pub(super) struct SharedCounts {
+    pub(super) partitions: Vec<Lock<Partition>>,
+    /// The temporary file for what memory has no room for; `None` if memory is not limited.
+    pub(super) spill: Option<SpillFile>,
+}
+
+impl SharedCounts {
+    pub(super) fn new(spill: Option<SpillFile>) -> Self {
+        SharedCounts { partitions: (0..PARTITIONS).map(|_| Lock::default()).collect(), spill }
+    }
+
+    /// Adds one slot; `arena` has its pretoken if it is long.
+    pub(super) fn add(&self, slot: &CountSlot, arena: &[u8]) -> Result<()> {
+        let hash = slot.hash();
+        self.partitions[partition_of(hash)].lock().add(slot, hash, arena, self.spill.as_ref())
+    }
+
+    pub(super) fn into_partitions(self) -> (Vec<Partition>, Option<SpillFile>) {
+        let own = |partition: Lock<Partition>| partition.into_inner();
+        (self.partitions.into_iter().map(own).collect(), self.spill)
     }
 }
 

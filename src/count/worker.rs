@@ -1,53 +1,16 @@
-//! The tables that all workers share, and the state of one worker.
+//! The state of one worker.
 
+use super::counting::Counting;
 use super::local_counts::{LocalCounts, bits_for};
-use super::partition::{PARTITIONS, Partition, partition_of};
+use super::options::WorkerSizes;
+use super::partition::{PARTITIONS, partition_of};
 use super::slot::{CountSlot, hash_long, room_of, store};
-use super::spill::SpillFile;
 use crate::control::Control;
 use crate::error::Result;
+use crate::pretokenize::ENDS;
 use crate::pretokenize::key::Key;
-use crate::pretokenize::{ENDS, Pretokenizer};
 use crate::room;
-use crate::special::{Segment, Specials};
-use crate::workers::Lock;
-
-/// The shared tables of counts: partitions of the pretokens by hash. Each has a lock, so one worker at a time
-/// changes it.
-#[derive(Debug)]
-pub(super) struct SharedCounts {
-    partitions: Vec<Lock<Partition>>,
-    /// The temporary file for what memory has no room for; `None` if memory is not limited.
-    pub(super) spill: Option<SpillFile>,
-}
-
-impl SharedCounts {
-    pub(super) fn new(spill: Option<SpillFile>) -> Self {
-        SharedCounts { partitions: (0..PARTITIONS).map(|_| Lock::default()).collect(), spill }
-    }
-
-    /// Adds one slot; `arena` has its pretoken if it is long.
-    pub(super) fn add(&self, slot: &CountSlot, arena: &[u8]) -> Result<()> {
-        let hash = slot.hash();
-        self.partitions[partition_of(hash)].lock().add(slot, hash, arena, self.spill.as_ref())
-    }
-
-    pub(super) fn into_partitions(self) -> (Vec<Partition>, Option<SpillFile>) {
-        let own = |partition: Lock<Partition>| partition.into_inner();
-        (self.partitions.into_iter().map(own).collect(), self.spill)
-    }
-}
-
-/// The sizes of a worker's tables and buffers.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct WorkerSizes {
-    /// log2 of the maximum number of buckets of its local table.
-    pub(super) local_bits: u32,
-    /// Slots that are brought to the shared tables together.
-    pub(super) pending: usize,
-    /// Bytes of long pretokens that are brought to the shared tables together.
-    pub(super) long_bytes: usize,
-}
+use crate::special::Segment;
 
 /// Bytes of text after which a worker checks the control, and whether its table should grow. Counting them
 /// takes less than a millisecond.
@@ -55,8 +18,8 @@ const BYTES_PER_GROWTH_CHECK: usize = 1 << 17;
 
 /// The state of one counting thread. [`Worker::finish`] must be called: it brings all counts to the shared
 /// tables.
-pub(super) struct Worker<'s> {
-    shared: &'s SharedCounts,
+pub(super) struct Worker<'c> {
+    counting: &'c Counting,
     local: LocalCounts,
     sizes: WorkerSizes,
     /// Slots that are to be brought to the shared tables.
@@ -82,16 +45,12 @@ pub(super) struct Worker<'s> {
     turn: usize,
 }
 
-impl<'s> Worker<'s> {
+impl<'c> Worker<'c> {
     /// A worker for about `bytes` bytes of text; its table grows with more.
-    pub(super) fn new(
-        shared: &'s SharedCounts,
-        sizes: WorkerSizes,
-        bytes: u64,
-        number: usize,
-    ) -> Result<Self> {
+    pub(super) fn new(counting: &'c Counting, bytes: u64, number: usize) -> Result<Self> {
+        let sizes = counting.options.sizes();
         Ok(Worker {
-            shared,
+            counting,
             local: LocalCounts::new(bits_for(bytes).min(sizes.local_bits))?,
             sizes,
             pending: room::for_items(sizes.pending + ENDS)?,
@@ -107,15 +66,9 @@ impl<'s> Worker<'s> {
         })
     }
 
-    /// Counts a document whose first byte is at `place`.
-    pub(super) fn document(
-        &mut self,
-        text: &[u8],
-        place: u64,
-        specials: &Specials,
-        pretokenizer: &Pretokenizer,
-        control: &Control,
-    ) -> Result<()> {
+    /// Counts a document, or a part that was cut from one, whose first byte is at `place`.
+    pub(super) fn document(&mut self, text: &[u8], place: u64, control: &Control) -> Result<()> {
+        let Counting { specials, pretokenizer, .. } = self.counting;
         if place < self.high {
             self.empty(control)?;
         }
@@ -187,7 +140,7 @@ impl<'s> Worker<'s> {
             // A pretoken that is longer than the buffer is brought to the shared tables at once.
             let mut arena = Vec::new();
             let place = store(&mut arena, pretoken)?;
-            return self.shared.add(&CountSlot::long(hash, place, 1, first), &arena);
+            return self.counting.shared.add(&CountSlot::long(hash, place, 1, first), &arena);
         }
         if self.long.len() + room_of(pretoken) > self.sizes.long_bytes {
             self.flush()?;
@@ -223,8 +176,9 @@ impl<'s> Worker<'s> {
             if part.is_empty() {
                 continue;
             }
-            let spill = self.shared.spill.as_ref();
-            self.shared.partitions[partition].lock().add_all(part, &self.pending, &self.long, spill)?;
+            let shared = &self.counting.shared;
+            let mut partition = shared.partitions[partition].lock();
+            partition.add_all(part, &self.pending, &self.long, shared.spill.as_ref())?;
         }
         self.turn = (self.turn + 1) % PARTITIONS;
         self.pending.clear();

@@ -29,10 +29,7 @@ impl<'c> Workers<'c> {
         let mut slot = self.workers[number].lock();
         work(match &mut *slot {
             Some(worker) => worker,
-            none => {
-                let Counting { shared, options, .. } = self.counting;
-                none.insert(Worker::new(shared, options.sizes(), self.bytes, number)?)
-            }
+            none => none.insert(Worker::new(self.counting, self.bytes, number)?),
         })
     }
 

@@ -205,8 +205,7 @@ impl PyShardRun {
 
     /// Documents and ids that were placed, and the index of the source that was placed last.
     fn counts(&self) -> (u64, u64, u64) {
-        let counts = self.run.counts();
-        (counts.documents, counts.ids, counts.source)
+        self.run.counts()
     }
 }
 

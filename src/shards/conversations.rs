@@ -1,33 +1,13 @@
 //! A record becomes a document: a conversation that a chat template has laid out, or a prompt with its
 //! completion.
 
-use super::records::RecordOptions;
+use super::records::{Record, RecordOptions};
 use super::special_ids::SpecialIds;
 use super::training::{Conversation, Training};
-use crate::chat::LaidOut;
 use crate::control::Control;
 use crate::encode::{Encoder, MarkedText, Spans, SpecialTokens, touching};
 use crate::error::{Error, Result};
 use crate::room;
-
-/// A record as it is read.
-pub enum Record {
-    /// A conversation, and what else is known of it.
-    Conversation {
-        /// The text, and its runs of one [`Mark`](crate::encode::Mark).
-        laid_out: LaidOut,
-        /// As in [`Conversation`].
-        has_generation: bool,
-        /// As in [`Conversation`].
-        needs_own: bool,
-        /// Whether it has tools, which may choose another template.
-        has_tools: bool,
-        /// Whether what is appended ends a turn that is trained on.
-        trains_end: bool,
-    },
-    /// A prompt and its completion.
-    Pair(String, String),
-}
 
 /// Reads a record, a JSON object, by a function of Python. [`Error::Invalid`] says what is wrong with it.
 /// Worker threads call it.

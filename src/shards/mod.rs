@@ -31,7 +31,7 @@ mod special_ids;
 mod training;
 mod write;
 
-pub use conversations::{ReadByPython, Record, RecordReader};
+pub use conversations::{ReadByPython, RecordReader};
 pub use documents::{TextBatch, TextJob};
 pub use files::{
     DocumentRange, LLM_C_HEADER_BYTES, NPY_HEADER_BYTES, RawShard, ShardFormat, llm_c_header, npy_header,
@@ -42,7 +42,7 @@ pub use options::{HASHED_BYTES, ShardOptions, Shuffle, Split};
 pub use packing::{LongDocument, PackedPart, pack};
 pub use permutation::{KEY_BYTES, Permutation};
 pub use place::MAX_LISTED;
-pub use records::RecordOptions;
-pub use run::{Counts, ShardRun};
+pub use records::{Record, RecordOptions};
+pub use run::ShardRun;
 pub use shard::Filling;
 pub use training::Training;

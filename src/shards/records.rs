@@ -3,8 +3,7 @@
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value as Json};
 
-use super::conversations::Record;
-use crate::chat::{Borders, Chat, Surroundings, Template, has_weight};
+use crate::chat::{Borders, Chat, LaidOut, Surroundings, Template, has_weight};
 
 /// How records are read.
 #[derive(Debug, Deserialize)]
@@ -36,6 +35,25 @@ enum TrainOn {
     Completion,
     Last,
     All,
+}
+
+/// A record as it is read.
+pub enum Record {
+    /// A conversation, and what else is known of it.
+    Conversation {
+        /// The text, and its runs of one [`Mark`](crate::encode::Mark).
+        laid_out: LaidOut,
+        /// As in [`Conversation`](super::training::Conversation).
+        has_generation: bool,
+        /// As in [`Conversation`](super::training::Conversation).
+        needs_own: bool,
+        /// Whether it has tools, which may choose another template.
+        has_tools: bool,
+        /// Whether what is appended ends a turn that is trained on.
+        trains_end: bool,
+    },
+    /// A prompt and its completion.
+    Pair(String, String),
 }
 
 impl RecordOptions {

@@ -17,17 +17,6 @@ use crate::error::{Error, Result};
 use crate::source::{ChunkCutter, Cursor, InputFile, Plan};
 use crate::workers::{self, Lock};
 
-/// How far a run has come.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Counts {
-    /// Documents that were placed.
-    pub documents: u64,
-    /// Ids that were placed.
-    pub ids: u64,
-    /// The index of the source that was placed last.
-    pub source: u64,
-}
-
 /// A run that turns sources into shards. It processes its sources in order, in one call or in several.
 pub struct ShardRun {
     options: ShardOptions,
@@ -38,7 +27,7 @@ pub struct ShardRun {
     folder: Option<Arc<ShardFolder>>,
     placer: Lock<Placer>,
     ledger: Ledger,
-    counts: Lock<Counts>,
+    counts: Lock<(u64, u64, u64)>,
 }
 
 impl ShardRun {
@@ -71,18 +60,16 @@ impl ShardRun {
         self.placer.lock().now.at
     }
 
-    /// How far the run is. Never waits for long.
-    pub fn counts(&self) -> Counts {
+    /// The documents and the ids that were placed, and the index of the source that was placed last. Never
+    /// waits for long.
+    pub fn counts(&self) -> (u64, u64, u64) {
         *self.counts.lock()
     }
 
     fn count(&self, now: &Snapshot) {
         let sum = |number: fn(&Filling) -> u64| now.totals.iter().map(number).sum();
-        *self.counts.lock() = Counts {
-            documents: sum(|total| total.documents),
-            ids: sum(|total| total.ids),
-            source: now.at.source as u64,
-        };
+        let (documents, ids) = (sum(|total| total.documents), sum(|total| total.ids));
+        *self.counts.lock() = (documents, ids, now.at.source as u64);
     }
 
     /// Processes the remaining sources before `end`. All of them must be files or streams.

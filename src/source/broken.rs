@@ -1,24 +1,16 @@
 //! Errors of containers, which pass through readers of bytes.
 
-use std::fmt;
 use std::io::{Error, ErrorKind};
 
 use crate::error;
 
 /// What is wrong in a container, and where.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{place}: {reason}")]
 pub(super) struct Broken {
     pub(super) place: String,
     pub(super) reason: String,
 }
-
-impl fmt::Display for Broken {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.place, self.reason)
-    }
-}
-
-impl std::error::Error for Broken {}
 
 /// What is wrong with a record that is longer than a limit.
 pub(crate) fn too_long(max_record_bytes: u64) -> String {

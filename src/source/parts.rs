@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::broken::too_long;
 use super::chunk_cuts::ChunkCutter;
 use super::frames::Frame;
 use super::input::{DocumentFormat, Fields, InputFile};
@@ -93,10 +94,14 @@ impl<'c, 't> ChunkDocuments<'c, 't> {
             let bom = if offset == 0 && tail.starts_with("\u{feff}".as_bytes()) { 3 } else { 0 };
             let bytes = &tail[bom..len];
             self.lines += 1;
-            let exceeded = (bytes.len() as u64 > limit.saturating_add(1)).then_some(limit);
-            if exceeded.is_some() || !bytes.trim_ascii().is_empty() {
+            let is_long = bytes.len() as u64 > limit.saturating_add(1);
+            if is_long || !bytes.trim_ascii().is_empty() {
                 let (line, start) = (self.lines, offset + bom as u64);
-                let record = Record { bytes, is_valid, line, offset, start, exceeded, ..Record::default() };
+                let record = Record { bytes, is_valid, line, offset, start, ..Record::default() };
+                if is_long {
+                    // It may go on in the next block.
+                    return Err(Skipped::record(number, &record, Flaw::NoText(too_long(limit))));
+                }
                 self.add_record(&record, fields, number)?;
             }
             (tail, offset) = (&tail[len..], offset + len as u64);
@@ -125,8 +130,6 @@ impl<'c, 't> ChunkDocuments<'c, 't> {
                 self.push(DocumentPart { text, begins: true, ends: true }, place);
                 Ok(())
             }
-            // It may go on in the next block.
-            Err(flaw @ Flaw::TooLong(_)) => Err(Skipped::record(source, record, flaw)),
             Err(flaw) => self.refuse(Skipped::record(source, record, flaw)),
         }
     }

@@ -94,7 +94,8 @@ impl<'a: 'scope, 'scope, 'env> Plan<'scope, 'env, 'a> {
             && chunks.len() < FILES_PER_JOB
         {
             let file = source.plain();
-            if let Some(size) = file.map(PlainFile::size).filter(|&size| self.fits_chunk(size)) {
+            let fits_chunk = |&size: &u64| self.at.offset == 0 && size <= self.cutter.options.chunk_bytes;
+            if let Some(size) = file.map(PlainFile::size).filter(fits_chunk) {
                 let (source, chunk) = (self.at.source, Chunk::Part { start: 0, end: size });
                 chunks.push(ChunkJob { source, chunk, begins: true, ends: true });
                 bytes += size;
@@ -112,11 +113,6 @@ impl<'a: 'scope, 'scope, 'env> Plan<'scope, 'env, 'a> {
             }
         }
         Ok((!chunks.is_empty()).then_some((chunks, self.at)))
-    }
-
-    /// Whether the next source is one chunk if it has so many bytes.
-    fn fits_chunk(&self, size: u64) -> bool {
-        self.at.offset == 0 && size <= self.cutter.options.chunk_bytes
     }
 
     /// The next part of the file that is being cut.

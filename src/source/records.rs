@@ -28,8 +28,6 @@ pub(crate) struct Record<'b> {
     pub(crate) start: u64,
     /// The place in a container.
     pub(crate) member: Option<&'b str>,
-    /// The limit that a line is longer than.
-    pub(crate) exceeded: Option<u64>,
 }
 
 /// What is wrong with a record.
@@ -38,16 +36,11 @@ pub(crate) enum Flaw {
     NotUtf8(u64),
     /// It has no text that can be read; says why.
     NoText(String),
-    /// It is longer than this limit, and may not be all there.
-    TooLong(u64),
 }
 
 impl<'b> Record<'b> {
     /// The text of a record, in UTF-8. With `replace`, invalid bytes and lone surrogates are read as U+FFFD.
     pub(crate) fn text(&self, fields: &Fields, replace: bool) -> Result<Cow<'b, [u8]>, Flaw> {
-        if let Some(limit) = self.exceeded {
-            return Err(Flaw::TooLong(limit));
-        }
         let text = match self.is_valid {
             true => Cow::Borrowed(self.bytes),
             false => valid_utf8(self.bytes, replace).map_err(Flaw::NotUtf8)?,

@@ -4,7 +4,6 @@ use std::io::ErrorKind;
 
 use serde::{Deserialize, Serialize};
 
-use super::broken::too_long;
 use super::input::InputFile;
 use super::records::{Flaw, Record};
 use crate::error::{Error, not_utf8};
@@ -39,7 +38,6 @@ impl Skipped {
             Flaw::NotUtf8(at) if member.is_some() => (0, Some(not_utf8(at))),
             Flaw::NotUtf8(at) => (record.start + at, None),
             Flaw::NoText(reason) => (record.offset, Some(reason)),
-            Flaw::TooLong(limit) => (record.offset, Some(too_long(limit))),
         };
         Skipped { source, line, offset, member, reason }
     }

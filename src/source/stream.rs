@@ -31,7 +31,7 @@ pub(crate) struct ByteStream {
 }
 
 enum Inner {
-    Read(Box<dyn Read + Send>),
+    Read(AnyRead),
     /// Reads a pipe or a device, which may never have data.
     BackgroundReader(BackgroundReader),
 }
@@ -68,7 +68,11 @@ impl ByteStream {
         let failed = |source| Error::Io { path: file.path.clone(), source };
         let is_unchecked = !file.is_certain && file.records == DocumentFormat::Whole;
         let (path, compression) = (file.path.clone(), file.compression);
-        let inner = Inner::Read(contents(read, file).map_err(failed)?);
+        let read = compression.decoder(read).map_err(failed)?;
+        let inner = Inner::Read(match file.records {
+            DocumentFormat::Framed(format, _) => Box::new(Frames::new(read, format, file.max_record_bytes)),
+            _ => read,
+        });
         Ok(ByteStream { path, compression, is_unchecked, inner, watched: None, taken })
     }
 
@@ -133,15 +137,6 @@ impl ByteStream {
         let format = self.compression.title();
         Error::Unread { path, reason: format!("not a complete {format} file: {reason}") }
     }
-}
-
-/// A reader of the contents of a file: decompressed, and as frames if it is a container.
-fn contents(read: AnyRead, file: &InputFile) -> std::io::Result<AnyRead> {
-    let read = file.compression.decoder(read)?;
-    Ok(match file.records {
-        DocumentFormat::Framed(format, _) => Box::new(Frames::new(read, format, file.max_record_bytes)),
-        _ => read,
-    })
 }
 
 /// A reader that counts the bytes it has read.

@@ -146,7 +146,7 @@ impl<'c> Balance<'c> {
                 bytes += word.len() as u128 * u128::from(weight);
                 layout.write(word, weight, control)?;
             }
-            let (corpus, total) = (layout.finish(), text.total());
+            let (corpus, total) = (layout.corpus, text.total());
             drop(text);
             // The corpus does not have the words of one token.
             let tokens = if vocab.is_some() { u128::from(corpus.pairs()) + u128::from(total) } else { bytes };

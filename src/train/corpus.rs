@@ -62,8 +62,8 @@ pub(super) trait Corpus {
     fn compact(&mut self, tokens: &TokenInfo, control: &Control) -> Result<()>;
 }
 
-/// [`Corpus::compact`] for the cells: `token` reads one. Calls `note` for each word with the position at which
-/// it began, and the one at which it, or the next word, begins now.
+/// [`Corpus::compact`] for the cells: `token` reads one. Calls `note` for each word with the position at
+/// which it began, and the one at which it, or the next word, begins now.
 pub(super) fn compact<C: Copy>(
     cells: &mut Vec<C>,
     token: impl Fn(C) -> u32,

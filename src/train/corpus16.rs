@@ -84,7 +84,7 @@ impl Shares {
 
 /// A corpus without words, and where each word will be.
 pub(super) struct Layout {
-    corpus: Corpus16,
+    pub(super) corpus: Corpus16,
     shares: Shares,
 }
 
@@ -116,11 +116,6 @@ impl Layout {
         let cells = &mut self.corpus.cells[start..*place as usize];
         cells.iter_mut().zip(word).for_each(|(cell, &byte)| *cell = u16::from(byte));
         cells[word.len()] = SENTINEL;
-    }
-
-    /// The corpus, once all words are written.
-    pub(super) fn finish(self) -> Corpus16 {
-        self.corpus
     }
 }
 

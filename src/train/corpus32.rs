@@ -30,13 +30,13 @@ pub(super) struct Corpus32 {
 
 /// A corpus to which words are appended.
 pub(super) struct Layout<'v> {
-    corpus: Corpus32,
+    pub(super) corpus: Corpus32,
     /// The vocabulary that encodes the words; `None` for bytes.
     vocab: Option<&'v Vocab>,
     merger: Merger,
     tokens: Vec<u32>,
     /// Whether a token of the vocabulary has one cell, not one for each byte.
-    has_token_cells: bool,
+    pub(super) has_token_cells: bool,
 }
 
 impl<'v> Layout<'v> {
@@ -67,11 +67,6 @@ impl<'v> Layout<'v> {
         Ok(Layout { corpus, vocab, merger, tokens: Vec::new(), has_token_cells: false })
     }
 
-    /// The layout in which each token of the vocabulary has one cell.
-    pub(super) fn in_token_cells(self, has_token_cells: bool) -> Self {
-        Layout { has_token_cells, ..self }
-    }
-
     /// Appends a word.
     pub(super) fn write(&mut self, word: &[u8], weight: u64, control: &Control) -> Result<()> {
         if !corpus::has_pairs(&(word, weight)) {
@@ -85,21 +80,13 @@ impl<'v> Layout<'v> {
         self.tokens.clear();
         vocab.merge(&mut self.merger, word, &mut self.tokens, control)?;
         if self.tokens.len() > 1 {
-            let length = |token: u32| vocab.tokens().bytes_at(token).len();
-            if self.has_token_cells {
-                room::reserve(&mut self.corpus.cells, self.tokens.len() + 1)?;
-                self.corpus.push_tokens(&self.tokens, weight, |_| 1)?;
-            } else {
-                room::reserve(&mut self.corpus.cells, word.len() + 1)?;
-                self.corpus.push_tokens(&self.tokens, weight, length)?;
-            }
+            let has_token_cells = self.has_token_cells;
+            let bytes = |token: u32| vocab.tokens().bytes_at(token).len();
+            room::reserve(&mut self.corpus.cells, word.len() + 1)?;
+            let length = |token| if has_token_cells { 1 } else { bytes(token) };
+            self.corpus.push_tokens(&self.tokens, weight, length)?;
         }
         Ok(())
-    }
-
-    /// The corpus of all words that were written.
-    pub(super) fn finish(self) -> Corpus32 {
-        self.corpus
     }
 }
 

@@ -81,8 +81,9 @@ impl Learner<'_> {
         Ok(if is_narrow {
             Layout::Narrow(corpus16::Layout::new(words, self.control)?)
         } else {
-            let wide = corpus32::Layout::new(words, self.vocab, self.room(merges), self.control)?;
-            Layout::Wide(wide.in_token_cells(self.options.max_words.is_some()))
+            let mut wide = corpus32::Layout::new(words, self.vocab, self.room(merges), self.control)?;
+            wide.has_token_cells = self.options.max_words.is_some();
+            Layout::Wide(wide)
         })
     }
 
@@ -108,15 +109,16 @@ impl Learner<'_> {
         })?;
         let max_bytes = MaxBytes(self.options.max_token_length);
         match (layout, self.options.max_words.zip(self.vocab)) {
-            (Layout::Narrow(layout), _) => self.run_within(max_bytes, layout.finish(), merges, saver),
-            (Layout::Wide(layout), None) => self.run_within(max_bytes, layout.finish(), merges, saver),
+            (Layout::Narrow(layout), _) => self.run_within(max_bytes, layout.corpus, merges, saver),
+            (Layout::Wide(layout), None) => self.run_within(max_bytes, layout.corpus, merges, saver),
             (Layout::Wide(layout), Some((words, vocab))) => {
                 let limit = MaxWords::new(vocab, words, self.options)?;
-                self.run_within(limit, layout.finish(), merges, saver)
+                self.run_within(limit, layout.corpus, merges, saver)
             }
         }
     }
 
+    /// Learns merges in a corpus, and gives the saver the last ones.
     fn run_within(
         &self,
         limit: impl Limit,
@@ -128,20 +130,13 @@ impl Learner<'_> {
         let mut trainer = Trainer::new(corpus, vocab, first, merges, limit, options, control)?;
         let end = trainer.run(saver);
         let merges = trainer.into_merges();
-        ended(end, &merges, saver).map(|ended| (merges, ended))
-    }
-}
-
-/// Gives the saver the last merges. Returns whether the training is complete.
-fn ended(end: Result<bool>, merges: &[Merge], saver: &mut Saver<'_>) -> Result<bool> {
-    match end {
-        Ok(true) => saver.last(merges).map(|()| true),
-        Ok(false) => Ok(false),
-        Err(error) => {
-            // The error of the training is reported, not a second one of the saver.
-            let _ = if matches!(error, Error::Interrupted) { saver.last(merges) } else { Ok(()) };
-            Err(error)
+        if matches!(end, Ok(true) | Err(Error::Interrupted)) {
+            let saved = saver.last(&merges);
+            // The interruption is reported, not a second error of the saver.
+            end.and_then(|_| saved)?;
+            return Ok((merges, true));
         }
+        Ok((merges, end?))
     }
 }
 

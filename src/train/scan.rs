@@ -288,20 +288,17 @@ pub(super) fn index_pairs(
         }
     };
     if let Some((pair, _)) = tallies.iter().find(|(_, tally)| tally.count > MAX_COUNT) {
-        return Err(Error::CountOverflow {
-            left: bytes_of((pair >> 32) as u32),
-            right: bytes_of(*pair as u32),
-        });
+        let (left, right) = (bytes_of((pair >> 32) as u32), bytes_of(*pair as u32));
+        return Err(Error::CountOverflow { left, right });
     }
     let mergeable = tallies.iter().filter(|(pair, _)| fits(pair)).map(|(_, tally)| *tally);
     let threshold = affordable(mergeable, threshold, wanted.bytes)?;
     let mut index = PairIndex::default();
     let mut cursors = room::filled(usize::MAX, tallies.len())?;
     for ((pair, tally), cursor) in tallies.iter().zip(&mut cursors) {
-        let (left, right) = ((pair >> 32) as u32, *pair as u32);
         if tally.count >= threshold && fits(pair) {
             *cursor = index.next_start();
-            index.add(left, right, tally.count, tally.places)?;
+            index.add((pair >> 32) as u32, *pair as u32, tally.count, tally.places)?;
         }
     }
     let pool = index.pool();

@@ -29,11 +29,18 @@ pub(super) fn ranked(tokens: &TokenBytes, special: &[u32], pairs: &mut Pairs) ->
     // The pair that makes each token, and whether all ranks before its own are lower; the highest rank among
     // the merges that make it, including its own, 0 for a byte.
     let (mut made, mut highest) = (vec![None; tokens.len()], vec![0; tokens.len()]);
-    each_made(tokens, special, pairs, |index, (left, right)| {
-        let before = highest[left as usize].max(highest[right as usize]);
-        highest[index as usize] = index.max(before);
-        made[index as usize] = Some(((left, right), before < index));
-    })?;
+    let (mut merger, mut parts) = (Merger::new(Isa::best()), Vec::new());
+    for &index in &by_length(tokens, special) {
+        parts.clear();
+        merger.merge(pairs, tokens.bytes_at(index), &mut parts, &Control::none())?;
+        if let [left, right] = parts[..] {
+            // All tokens have different bytes, so no pair is inserted twice.
+            let _ = pairs.insert(left, right, index, index);
+            let before = highest[left as usize].max(highest[right as usize]);
+            highest[index as usize] = index.max(before);
+            made[index as usize] = Some(((left, right), before < index));
+        }
+    }
     let (mut reached, mut unmergeable) = (Vec::with_capacity(tokens.len()), Vec::new());
     for index in candidates(tokens, special) {
         match made[index as usize] {
@@ -46,46 +53,12 @@ pub(super) fn ranked(tokens: &TokenBytes, special: &[u32], pairs: &mut Pairs) ->
     Ok((reached, unmergeable))
 }
 
-/// Under rank semantics: adds the pair of each ordinary token to `pairs`, the shortest token first, and
-/// passes `on_pair` the index of the token and its pair.
-fn each_made(
-    tokens: &TokenBytes,
-    special: &[u32],
-    pairs: &mut Pairs,
-    mut on_pair: impl FnMut(u32, (u32, u32)),
-) -> Result<()> {
-    let (mut merger, mut parts) = (Merger::new(Isa::best()), Vec::new());
-    for &index in &by_length(tokens, special) {
-        parts.clear();
-        merger.merge(pairs, tokens.bytes_at(index), &mut parts, &Control::none())?;
-        if let [left, right] = parts[..] {
-            // All tokens have different bytes, so no pair is inserted twice.
-            let _ = pairs.insert(left, right, index, index);
-            on_pair(index, (left, right));
-        }
-    }
-    Ok(())
-}
-
-/// Under rank semantics: for each token by index, the pair of its last merge; `None` for a token that no
-/// merge makes.
-pub(super) fn last_pairs_of_ranks(
-    tokens: &TokenBytes,
-    special: &[u32],
-    all: &Pairs,
-) -> Result<Vec<LastPair>> {
-    let (mut last, mut pairs) = (vec![None; tokens.len()], all.without_merges(tokens.len()));
-    each_made(tokens, special, &mut pairs, |index, pair| last[index as usize] = Some(pair))?;
-    Ok(last)
-}
-
-/// Under merges semantics: for each token by index, the pair of its last merge; `None` for a token that no
-/// merge makes.
+/// For each token by index, the pair of its last merge; `None` for a token that no merge makes.
 ///
-/// `merges` are pairs of indices, and `all` is their table. Pairs are added by the length of the tokens that
-/// they make. Merging the bytes of a token with the pairs of all shorter tokens does all its merges but the
-/// last, and leaves the two parts of that last merge.
-pub(super) fn last_pairs_of_list(
+/// `merges` are pairs of indices, none under rank semantics, and `all` is the table. Pairs are added by the
+/// length of the tokens that they make. Merging the bytes of a token with the pairs of all shorter tokens
+/// does all its merges but the last, and leaves the two parts of that last merge.
+pub(super) fn last_pairs(
     tokens: &TokenBytes,
     special: &[u32],
     merges: &[(u32, u32)],
@@ -95,7 +68,8 @@ pub(super) fn last_pairs_of_list(
     let mut by_result = room::collected(merges.iter().map(|&pair| (pair, all.made(pair))))?;
     by_result.sort_by_key(|&(_, made)| length(made));
     let mut waiting = by_result.into_iter().peekable();
-    let (mut last, mut pairs) = (vec![None; tokens.len()], all.without_merges(merges.len()));
+    let (mut last, mut pairs) =
+        (vec![None; tokens.len()], all.without_merges(tokens.len().max(merges.len())));
     let (mut merger, mut parts) = (Merger::new(Isa::best()), Vec::new());
     for &index in &by_length(tokens, special) {
         while let Some(((left, right), _)) = waiting.next_if(|&(_, made)| length(made) < length(index)) {
@@ -107,6 +81,9 @@ pub(super) fn last_pairs_of_list(
             let rank = all.rank_of_symbols(left, right);
             if rank != NEVER && all.result(rank, (left, right)) == index {
                 last[index as usize] = Some((left, right));
+                if merges.is_empty() {
+                    pairs.insert_from(all, left, right);
+                }
             }
         }
     }

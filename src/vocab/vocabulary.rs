@@ -284,16 +284,16 @@ impl Vocab {
         let mut last = room::filled(None, self.tokens.len())?;
         match &self.model {
             Model::Ranks(pairs) => {
-                return reach::last_pairs_of_ranks(&self.tokens, &self.special_indices(), pairs);
+                return reach::last_pairs(&self.tokens, &self.special_indices(), &[], pairs);
             }
             Model::Merges { table: Table::Checked(pairs), .. } => {
                 let special = self.special_indices();
-                return reach::last_pairs_of_list(&self.tokens, &special, &self.merges, pairs);
+                return reach::last_pairs(&self.tokens, &special, &self.merges, pairs);
             }
             Model::Characters { pairs, tokens: characters } => {
                 // Other special tokens can be results of merges.
                 let outside = indices_of(&self.tokens, &characters.outside);
-                return reach::last_pairs_of_list(&self.tokens, &outside, &self.merges, pairs);
+                return reach::last_pairs(&self.tokens, &outside, &self.merges, pairs);
             }
             Model::Merges { table: Table::Trained { first, .. }, .. } => {
                 let made = last.iter_mut().skip(*first as usize);
