@@ -397,7 +397,7 @@ impl<'t> Render<'t> {
     fn dict(&mut self, rows: &'t [Pair]) -> Eval<Value> {
         let mut dict = super::value::Dict::default();
         for Pair::Pair(key, value) in rows {
-            let key = self.value(key)?.as_text()?.clone();
+            let Value::Text(key) = self.value(key)? else { return Err(Bail) };
             let mut runs = key.runs();
             let mark = runs.next().map_or(marks::TRUSTED, |(_, mark)| mark);
             if runs.next().is_some() {

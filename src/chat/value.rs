@@ -74,13 +74,6 @@ impl Value {
         }
     }
 
-    pub(super) fn as_text(&self) -> Eval<&Arc<Text>> {
-        match self {
-            Value::Text(text) => Ok(text),
-            _ => Err(Bail),
-        }
-    }
-
     pub(super) fn is_true(&self) -> Eval<bool> {
         Ok(match self {
             Value::Undefined | Value::None => false,

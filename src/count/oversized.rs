@@ -17,28 +17,19 @@ pub struct Oversized {
     pub(super) sections: Vec<Vec<SortedSlots>>,
     pub(super) spill: SpillFile,
     pub(super) spans: Vec<ReservedPlaces>,
-    pub(super) frequencies: Vec<Frequent>,
+    /// The distinct pretokens that occur at least so often, for some counts from 1 on.
+    pub frequencies: Vec<Frequent>,
     /// The sum of all counts.
-    pub(super) total: u64,
+    pub total: u64,
     /// Bytes that the pretokens of the result take, and may take.
     pub(super) needed: u64,
     pub(super) room: u64,
 }
 
 impl Oversized {
-    /// The distinct pretokens that occur at least so often, for some counts from 1 on.
-    pub fn frequencies(&self) -> &[Frequent] {
-        &self.frequencies
-    }
-
     /// The number of distinct pretokens.
     pub fn unique(&self) -> u64 {
         self.frequencies.first().map_or(0, |all| all.pretokens)
-    }
-
-    /// The sum of all counts.
-    pub fn total(&self) -> u64 {
-        self.total
     }
 
     /// A place after all occurrences.

@@ -46,16 +46,6 @@ pub struct BpeOptions {
     pub dropout: Dropout,
 }
 
-/// A token that stands for what has none.
-#[derive(Clone, Debug)]
-enum Unknown {
-    /// Such a character is left out.
-    None,
-    /// Its name is in no vocabulary: a text that needs it is an error.
-    Missing(String),
-    Token(u32),
-}
-
 /// A model. Tokens are indices.
 #[derive(Clone, Debug)]
 pub(crate) struct SpelledBpe {
@@ -68,9 +58,11 @@ pub(crate) struct SpelledBpe {
     places: Vec<u32>,
     /// From two tokens to the rank of their merge and the token that it makes.
     merges: FxHashMap<(u32, u32), (u32, u32)>,
-    unknown: Unknown,
+    /// The token that stands for what has none, if it exists. A text that needs one whose name is in no
+    /// vocabulary is an error.
+    pub(crate) unknown: Option<u32>,
     /// The tokens, in ascending order, that no pretoken becomes without merging.
-    never_whole: Vec<u32>,
+    pub(crate) never_whole: Vec<u32>,
     /// The tokens of the bytes; `NOWHERE` for a byte without one. Empty if they are not used.
     bytes: Vec<u32>,
 }
@@ -98,10 +90,7 @@ impl SpelledBpe {
     ) -> Result<Self> {
         room::check_available(40 * merges.len())?;
         let token = |name: &str| names.find(name).map(|at| tokens[at as usize]);
-        let unknown = match &options.unknown {
-            None => Unknown::None,
-            Some(name) => token(name).map_or_else(|| Unknown::Missing(name.clone()), Unknown::Token),
-        };
+        let unknown = options.unknown.as_deref().and_then(token);
         let mut bytes = Vec::new();
         if options.byte_fallback {
             bytes.extend((0..=255).map(|byte| token(&byte_name(byte)).unwrap_or(NOWHERE)));
@@ -136,28 +125,14 @@ impl SpelledBpe {
         merges.into_iter().map(|(_, pair, made)| (pair, made)).collect()
     }
 
-    /// The tokens that no pretoken becomes without merging.
-    pub(crate) fn never_whole(&self) -> &[u32] {
-        &self.never_whole
-    }
-
-    /// The token that stands for what has none, if it exists.
-    pub(crate) fn unknown_token(&self) -> Option<u32> {
-        match self.unknown {
-            Unknown::Token(token) => Some(token),
-            Unknown::None | Unknown::Missing(_) => None,
-        }
-    }
-
     /// Whether the ids of a text stay the same if it is cut wherever no merge reaches across and one of the
     /// two characters has a token of its own.
     pub(crate) fn may_be_cut(&self) -> bool {
         let BpeOptions { prefix, suffix, dropout, .. } = &self.options;
         let covers_all =
-            self.unknown_token().is_some() || (self.bytes.len() == 256 && !self.bytes.contains(&NOWHERE));
+            self.unknown.is_some() || (self.bytes.len() == 256 && !self.bytes.contains(&NOWHERE));
         let is_plain = prefix.is_empty() && suffix.is_empty() && self.spelling != TextSpelling::Bytes;
-        let takes_unknown =
-            |&(left, right): &(u32, u32)| [left, right].map(Some).contains(&self.unknown_token());
+        let takes_unknown = |&(left, right): &(u32, u32)| [left, right].map(Some).contains(&self.unknown);
         if self.merges.keys().any(takes_unknown) {
             return false;
         }
@@ -265,7 +240,7 @@ impl SpelledBpe {
             if let Some(token) = self.token(&name) {
                 self.add_unknown(symbols, unknown.take())?;
                 add(symbols, token, len)?;
-            } else if !self.add_bytes(&name, symbols)? && !matches!(self.unknown, Unknown::None) {
+            } else if !self.add_bytes(&name, symbols)? && self.options.unknown.is_some() {
                 if !self.options.fuse_unknown {
                     self.add_unknown(symbols, unknown.take())?;
                 }
@@ -277,9 +252,9 @@ impl SpelledBpe {
 
     /// Adds the unknown token for a number of bytes, if there are any.
     fn add_unknown(&self, symbols: &mut Vec<Symbol>, len: Option<usize>) -> Result<()> {
-        match (&self.unknown, len) {
-            (Unknown::Token(token), Some(len)) => add(symbols, *token, len),
-            (Unknown::Missing(name), Some(_)) => {
+        match (self.unknown, &self.options.unknown, len) {
+            (Some(token), _, Some(len)) => add(symbols, token, len),
+            (None, Some(name), Some(_)) => {
                 let name = show_text(name);
                 let reason =
                     format!("a character has no token, and the unk_token {name} is not in the vocabulary");

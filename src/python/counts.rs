@@ -166,7 +166,7 @@ impl PyOversized {
     }
 
     fn total(&self) -> u64 {
-        self.counts.total()
+        self.counts.total
     }
 
     fn __len__(&self) -> usize {
@@ -188,7 +188,7 @@ impl AnyCounts<'_> {
                 let counts = counts.get().inner(py);
                 py.detach(|| counts.frequencies())
             }
-            AnyCounts::Oversized(counts) => counts.get().counts.frequencies().to_vec(),
+            AnyCounts::Oversized(counts) => counts.get().counts.frequencies.clone(),
         }
     }
 }

@@ -149,7 +149,7 @@ impl ShardRun {
     fn finish_shard(&self, shard: &Arc<Shard>) -> Result<()> {
         let (filling, job) = shard.closed();
         if let Some(folder) = &self.folder {
-            folder.finish((shard.split, shard.number), filling, shard.hashes(), &Control::none())?;
+            folder.finish((shard.split, shard.number), filling, &shard.ids.hashes, &Control::none())?;
         }
         self.ledger.done(job);
         Ok(())

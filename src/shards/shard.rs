@@ -25,13 +25,13 @@ pub struct Filling {
 }
 
 /// A file of a shard that is being written.
-struct ShardFile {
+pub(super) struct ShardFile {
     path: PathBuf,
     file: File,
     /// Bytes before the numbers, for a header that is written last.
     head_bytes: u64,
     /// The hashes of parts of the file, of which none has bytes of the head.
-    hashes: WrittenHashes,
+    pub(super) hashes: WrittenHashes,
 }
 
 impl ShardFile {
@@ -68,7 +68,7 @@ impl ShardFile {
 pub(super) struct Shard {
     pub(super) split: usize,
     pub(super) number: u32,
-    ids: ShardFile,
+    pub(super) ids: ShardFile,
     index: ShardFile,
     /// A byte for each id.
     mask: Option<ShardFile>,
@@ -125,11 +125,6 @@ impl Shard {
     /// What the closed shard holds, and the number of the job that closed it.
     pub(super) fn closed(&self) -> (Filling, u64) {
         self.closed.get().copied().unwrap_or_default()
-    }
-
-    /// The hashes of parts of the file of ids. The head, which is written last, is in none of these parts.
-    pub(super) fn hashes(&self) -> &WrittenHashes {
-        &self.ids.hashes
     }
 
     /// Writes ids and the ends of their documents after what the shard holds at `at`.

@@ -107,7 +107,7 @@ impl Frames {
                     warc.next()?.map(|(place, read)| Level::new(read, Format::Text, place, max_bytes))
                 }
                 Level::Tar(tar) => {
-                    tar.next()?.map(|(name, read)| member(tar.place(), &name, read, max_bytes)).transpose()?
+                    tar.next()?.map(|(name, read)| member(&tar.place, &name, read, max_bytes)).transpose()?
                 }
             };
             match inner {

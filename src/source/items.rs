@@ -175,9 +175,15 @@ impl Input {
         if self.read.fill_buf()?[0] != b'{' {
             return Err(broken("", "this is no object, and objects come before it"));
         }
-        let mut scan = Scan::default();
-        let mut ended = false;
-        self.take_while(bytes, |block| if ended { 0 } else { scan.object_len(block, &mut ended) })?;
+        let (mut scan, mut ended) = (Scan::default(), false);
+        self.take_while(bytes, |block| {
+            if ended {
+                return 0;
+            }
+            let len = scan.len(block, |depth, byte| depth == 1 && matches!(byte, b'}' | b']'));
+            ended = len < block.len();
+            len + usize::from(ended)
+        })?;
         if !ended {
             return Err(broken("", "the file ends inside of the object: it is truncated"));
         }
@@ -187,7 +193,8 @@ impl Input {
     fn element(&mut self, number: u64, json: &mut Json, bytes: &mut Vec<u8>) -> Result<bool> {
         let start = bytes.len();
         let mut scan = Scan::default();
-        if !self.take_while(bytes, |block| scan.element_len(block))? {
+        let is_end = |depth, byte| depth == 0 && matches!(byte, b',' | b']');
+        if !self.take_while(bytes, |block| scan.len(block, is_end))? {
             return Err(broken("", "the file ends inside of the array: it is truncated"));
         }
         let is_last = self.read.fill_buf()?[0] == b']';

@@ -9,18 +9,6 @@ pub(super) struct Scan {
 }
 
 impl Scan {
-    /// The bytes of a block that belong to an element of an array.
-    pub(super) fn element_len(&mut self, block: &[u8]) -> usize {
-        self.len(block, |depth, byte| depth == 0 && matches!(byte, b',' | b']'))
-    }
-
-    /// The bytes of a block that belong to an object, and whether it ends with them.
-    pub(super) fn object_len(&mut self, block: &[u8], ended: &mut bool) -> usize {
-        let len = self.len(block, |depth, byte| depth == 1 && matches!(byte, b'}' | b']'));
-        *ended = len < block.len();
-        len + usize::from(*ended)
-    }
-
     /// The bytes of a block before the first one outside of strings at which `is_end` says so, given the
     /// brackets that are open there.
     pub(super) fn len(&mut self, block: &[u8], is_end: impl Fn(u64, u8) -> bool) -> usize {

@@ -197,19 +197,15 @@ fn magic(head: &[u8]) -> Option<Content> {
     if let Some((_, kind)) = strong {
         return Some(Content::Kind(*kind));
     }
-    if !has_no_text(head) {
+    // A null, or bytes that are not UTF-8 whatever follows.
+    let is_invalid = std::str::from_utf8(head).is_err_and(|error| error.error_len().is_some());
+    if !is_invalid && !head.contains(&0) {
         return None;
     }
     if head.starts_with(b"PAR1") || head.starts_with(b"ARROW1") {
         return Some(Content::Format(if head[0] == b'P' { Format::Parquet } else { Format::Arrow }));
     }
     WEAK_MAGIC.iter().find(|(magic, _)| head.starts_with(magic)).map(|(_, kind)| Content::Kind(*kind))
-}
-
-/// Whether the first bytes have a null, or are not UTF-8 whatever bytes follow.
-fn has_no_text(head: &[u8]) -> bool {
-    let is_invalid = std::str::from_utf8(head).is_err_and(|error| error.error_len().is_some());
-    is_invalid || head.contains(&0)
 }
 
 /// What text is that begins like JSON.

@@ -64,7 +64,7 @@ impl<'c, 't> ChunkDocuments<'c, 't> {
         (begins, ends): (bool, bool),
     ) -> Added {
         match &source.records {
-            DocumentFormat::Whole => self.add_text(bytes, (number, offset), (begins, ends)),
+            DocumentFormat::Whole => self.add_text(bytes, &Skipped::invalid(number, offset), (begins, ends)),
             DocumentFormat::JsonLines(fields) => self.add_lines(bytes, (number, source), fields, offset),
             DocumentFormat::Framed(_, fields) => {
                 let mut frames = bytes;
@@ -116,13 +116,8 @@ impl<'c, 't> ChunkDocuments<'c, 't> {
             self.labels.push(label.map_err(|flaw| Skipped::record(source, record, flaw))?);
         }
         if record.is_text {
-            let before = self.skipped.len();
-            let added = self.add_text(record.bytes, (source, 0), (true, true));
-            self.skipped[before..].iter_mut().for_each(|skipped| place_in(skipped, record));
-            return added.map_err(|mut wrong| {
-                place_in(&mut wrong, record);
-                wrong
-            });
+            let place = Skipped { member: record.member.map(str::to_owned), ..Skipped::invalid(source, 0) };
+            return self.add_text(record.bytes, &place, (true, true));
         }
         match record.text(fields, self.cutter.options.replace) {
             Ok(text) => {
@@ -134,15 +129,10 @@ impl<'c, 't> ChunkDocuments<'c, 't> {
         }
     }
 
-    /// Adds the documents of a text.
-    fn add_text(
-        &mut self,
-        bytes: &'t [u8],
-        (source, offset): (usize, u64),
-        (begins, ends): (bool, bool),
-    ) -> Added {
+    /// Adds the documents of a text that begins at a place.
+    fn add_text(&mut self, bytes: &'t [u8], place: &Skipped, (begins, ends): (bool, bool)) -> Added {
         let Some(separator) = &self.cutter.separator else {
-            return self.add(bytes, Skipped::invalid(source, offset), (begins, ends));
+            return self.add(bytes, (place, 0), (begins, ends));
         };
         let mut texts = separator.split(bytes).peekable();
         let mut is_first = true;
@@ -154,15 +144,15 @@ impl<'c, 't> ChunkDocuments<'c, 't> {
             if begins && ends && text.is_empty() {
                 continue;
             }
-            let at = offset + (text.as_ptr() as usize - bytes.as_ptr() as usize) as u64;
-            self.add(text, Skipped::invalid(source, at), (begins, ends))?;
+            let at = (text.as_ptr() as usize - bytes.as_ptr() as usize) as u64;
+            self.add(text, (place, at), (begins, ends))?;
         }
         Ok(())
     }
 
     /// Adds the text of the caller of this number, a document.
     pub(crate) fn add_own(&mut self, text: &'t [u8], source: usize, number: u64) -> Added {
-        self.add(text, Skipped { line: Some(number), ..Skipped::invalid(source, 0) }, (true, true))
+        self.add(text, (&Skipped { line: Some(number), ..Skipped::invalid(source, 0) }, 0), (true, true))
     }
 
     /// Adds a row of a table that has no text.
@@ -171,16 +161,20 @@ impl<'c, 't> ChunkDocuments<'c, 't> {
         self.refuse(Skipped { member, reason, ..Skipped::invalid(source, 0) })
     }
 
-    /// Adds a document, or a part of one, if it is valid UTF-8 or may be repaired. It begins at the place of
-    /// `wrong`.
-    fn add(&mut self, text: &'t [u8], wrong: Skipped, (begins, ends): (bool, bool)) -> Added {
+    /// Adds a document, or a part of one, if it is valid UTF-8 or may be repaired. It begins so many bytes
+    /// after a place.
+    fn add(&mut self, text: &'t [u8], (place, at): (&Skipped, u64), (begins, ends): (bool, bool)) -> Added {
+        let place = |at| Skipped { offset: place.offset + at, ..place.clone() };
         match valid_utf8(text, self.cutter.options.replace) {
             Ok(text) => {
-                self.push(DocumentPart { text, begins, ends }, || wrong);
+                self.push(DocumentPart { text, begins, ends }, || place(at));
                 Ok(())
             }
-            Err(at) => {
-                let wrong = Skipped { offset: wrong.offset + at, ..wrong };
+            Err(invalid) => {
+                let mut wrong = place(at + invalid);
+                if wrong.member.is_some() {
+                    wrong.reason = Some(not_utf8(std::mem::take(&mut wrong.offset)));
+                }
                 if self.cutter.options.skip && !(begins && ends) {
                     return Err(Skipped { reason: Some(LONG_INVALID.to_owned()), ..wrong });
                 }
@@ -197,10 +191,4 @@ impl<'c, 't> ChunkDocuments<'c, 't> {
         self.skipped.push(wrong);
         Ok(())
     }
-}
-
-/// Gives a text of a container, which is not UTF-8, its place.
-fn place_in(skipped: &mut Skipped, record: &Record<'_>) {
-    skipped.member = record.member.map(str::to_owned);
-    skipped.reason = Some(not_utf8(std::mem::take(&mut skipped.offset)));
 }

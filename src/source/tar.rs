@@ -13,8 +13,8 @@ const MAX_HEADER_BYTES: u64 = 1 << 20;
 /// A tar archive.
 pub(super) struct Tar {
     data: Sections,
-    /// The place of the archive in a message, with a colon after it.
-    place: String,
+    /// The place of the archive in a message, with a colon after it, or nothing.
+    pub(super) place: String,
     /// Bytes before the next header.
     at: u64,
 }
@@ -22,11 +22,6 @@ pub(super) struct Tar {
 impl Tar {
     pub(super) fn new(read: AnyRead, place: String) -> Self {
         Tar { data: Sections::new(read), place, at: 0 }
-    }
-
-    /// The place of the archive in a message, with a colon after it, or nothing.
-    pub(super) fn place(&self) -> &str {
-        &self.place
     }
 
     /// The name and the contents of the next file; `None` at the end. The contents of the one before end with

@@ -53,7 +53,7 @@ pub(super) struct PairIndex {
     /// The postings of all pairs: for each pair the positions, in ascending order, at which it occurred when
     /// it was added. Postings are written only once, since an occurrence can only arise from the merge that
     /// makes the younger of its two tokens. Whether one still exists is read from the corpus.
-    pool: Vec<u32>,
+    pub(super) pool: Vec<u32>,
     /// Postings in the pool whose pair was removed.
     garbage: usize,
 }
@@ -83,21 +83,6 @@ impl PairIndex {
     /// Bytes of memory that the pairs take here and in the queue.
     pub(super) fn memory(&self) -> u64 {
         self.pairs.len() as u64 * BYTES_PER_PAIR + size_of_val(&*self.pool) as u64
-    }
-
-    /// The start of the postings of the next pair that is added.
-    pub(super) fn next_start(&self) -> usize {
-        self.pool.len()
-    }
-
-    /// The pool of postings, to write those of new pairs.
-    pub(super) fn pool(&mut self) -> &mut [u32] {
-        &mut self.pool
-    }
-
-    /// The postings of a range of the pool.
-    pub(super) fn postings(&self, range: Range<usize>) -> &[u32] {
-        &self.pool[range]
     }
 
     /// The number and the count of every pair.

@@ -6,7 +6,7 @@ use serde::Deserialize;
 /// value, then merges by age; if a vocabulary is extended, those of its tokens are in the order of its own
 /// ids.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "String")]
+#[serde(rename_all = "snake_case")]
 pub enum Ties {
     /// The greatest `(bytes, bytes)` tuple, as CS336 has it.
     #[default]
@@ -19,6 +19,7 @@ pub enum Ties {
     First,
     /// The smallest pair of ids, with the 256 bytes in GPT-2's printable order, as in Hugging Face
     /// tokenizers.
+    #[serde(rename = "huggingface")]
     HuggingFace,
     /// The greatest pair of ids, with the 256 bytes in GPT-2's printable order.
     PrintableIds,
@@ -28,36 +29,15 @@ pub enum Ties {
 }
 
 impl Ties {
-    /// The names of the rules, with those that a user may choose first.
-    const NAMES: [(&str, Ties); 7] = [
-        ("bytes", Ties::Bytes),
-        ("ids", Ties::Ids),
-        ("smallest_ids", Ties::SmallestIds),
-        ("first", Ties::First),
-        ("huggingface", Ties::HuggingFace),
-        ("printable_ids", Ties::PrintableIds),
-        ("spelling", Ties::Spelling),
-    ];
-
     /// The name under which the record of a training has the rule.
     pub(crate) fn record_name(self) -> &'static str {
         match self {
-            Ties::PrintableIds => "ids",
-            Ties::Spelling => "bytes",
-            ties => Self::NAMES.iter().find(|(_, known)| *known == ties).map_or("bytes", |(name, _)| name),
+            Ties::Bytes | Ties::Spelling => "bytes",
+            Ties::Ids | Ties::PrintableIds => "ids",
+            Ties::SmallestIds => "smallest_ids",
+            Ties::First => "first",
+            Ties::HuggingFace => "huggingface",
         }
-    }
-}
-
-impl TryFrom<String> for Ties {
-    type Error = String;
-
-    fn try_from(name: String) -> Result<Self, String> {
-        let known = Self::NAMES.iter().find(|(known, _)| *known == name);
-        known.map(|(_, ties)| *ties).ok_or_else(|| {
-            let names: Vec<_> = Self::NAMES[..5].iter().map(|(name, _)| format!("{name:?}")).collect();
-            format!("ties is one of {}, not {name:?}", names.join(", "))
-        })
     }
 }
 

@@ -60,7 +60,7 @@ impl Queue {
         tokens: &TokenInfo,
     ) -> Result<Option<u32>> {
         loop {
-            while let Some(pair) = self.tied.peek() {
+            while let Some(pair) = self.tied.at(0) {
                 let count = index.count(pair);
                 if count == self.last {
                     if self.tied.settle(index, corpus, tokens) {

@@ -118,7 +118,7 @@ pub(super) fn index_bytes(
     let mut index = PairIndex::with_room(places)?;
     for (pair, tally) in tallies.iter_mut().enumerate() {
         if tally.count >= threshold {
-            let start = index.next_start();
+            let start = index.pool.len();
             index.add(pair as u32 / BYTE_TOKENS, pair as u32 % BYTE_TOKENS, tally.count, tally.places)?;
             // From here on `count` is the index of the next posting of the pair.
             tally.count = start as u64;
@@ -126,7 +126,7 @@ pub(super) fn index_bytes(
             tally.count = u64::MAX;
         }
     }
-    let pool = index.pool();
+    let pool = &mut index.pool;
     for_each_byte_pair(corpus, control, |position, left, right| {
         let cursor = &mut tallies[byte_pair(left, right)].count;
         if let Some(posting) = pool.get_mut(*cursor as usize) {
@@ -297,11 +297,11 @@ pub(super) fn index_pairs(
     let mut cursors = room::filled(usize::MAX, tallies.len())?;
     for ((pair, tally), cursor) in tallies.iter().zip(&mut cursors) {
         if tally.count >= threshold && fits(pair) {
-            *cursor = index.next_start();
+            *cursor = index.pool.len();
             index.add((pair >> 32) as u32, *pair as u32, tally.count, tally.places)?;
         }
     }
-    let pool = index.pool();
+    let pool = &mut index.pool;
     for_each_pair(corpus, tokens, control, |position, left, right| {
         if sums[shared(left, right, bits)] >= saturated(threshold)
             && let Some(&slot) = slots.get(&pack(left, right))

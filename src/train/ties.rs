@@ -58,12 +58,7 @@ impl TieHeap {
         Ok(())
     }
 
-    /// The pair on top.
-    pub(super) fn peek(&self) -> Option<u32> {
-        self.candidates.first().map(|top| top.pair)
-    }
-
-    /// The pair at a place of the heap. Pairs nearer to the front come out sooner.
+    /// The pair at a place of the heap: the top is at 0, and pairs nearer to it come out sooner.
     #[inline]
     pub(super) fn at(&self, place: usize) -> Option<u32> {
         self.candidates.get(place).map(|candidate| candidate.pair)

@@ -233,7 +233,7 @@ impl<'c, T: Corpus, L: Limit> Trainer<'c, T, L> {
         }
         let step = self.tokens.length(pair.left);
         let (mut merges, mut end) = (0, 0);
-        for &position in self.index.postings(pair.postings()) {
+        for &position in &self.index.pool[pair.postings()] {
             let is_live = position >= end
                 && self.corpus.token(position) == pair.left
                 && self.corpus.token(position + step) == pair.right;
@@ -425,7 +425,7 @@ impl<'c, T: Corpus, L: Limit> Trainer<'c, T, L> {
         let length = step + self.tokens.length(pair.right);
         let mut count = 0;
         let mut around = 0;
-        for &position in self.index.postings(postings) {
+        for &position in &self.index.pool[postings] {
             self.hits[count] = position;
             let live = (self.corpus.token(position) == pair.left)
                 & (self.corpus.token(position + step) == pair.right);
@@ -443,7 +443,7 @@ impl<'c, T: Corpus, L: Limit> Trainer<'c, T, L> {
         let step = self.tokens.length(pair.left);
         let length = self.tokens.length(token);
         let sentinel = self.corpus.sentinel();
-        let mut ahead = self.index.postings(ahead).iter();
+        let mut ahead = self.index.pool[ahead].iter();
         for &position in &self.hits[..hits] {
             if let Some(&next) = ahead.next() {
                 self.corpus.prefetch(next);
@@ -505,7 +505,7 @@ impl<'c, T: Corpus, L: Limit> Trainer<'c, T, L> {
                 let other = neighbour.token;
                 let (left, right) = if is_before { (other, token) } else { (token, other) };
                 if neighbour.count >= self.threshold && self.limit.fits(&self.tokens, left, right) {
-                    neighbour.cursor = self.index.next_start();
+                    neighbour.cursor = self.index.pool.len();
                     neighbour.back = if is_before { self.tokens.length(other) } else { 0 };
                     let pair = self.index.add(left, right, neighbour.count, neighbour.places)?;
                     self.queue.push(pair, neighbour.count, &self.index, &self.tokens)?;
@@ -513,7 +513,7 @@ impl<'c, T: Corpus, L: Limit> Trainer<'c, T, L> {
                 }
             }
             if kept {
-                let pool = self.index.pool();
+                let pool = &mut self.index.pool;
                 for &(slot, position) in &side.occurrences {
                     let neighbour = &mut side.distinct[slot as usize];
                     if let Some(posting) = pool.get_mut(neighbour.cursor) {

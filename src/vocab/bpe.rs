@@ -274,7 +274,7 @@ fn characters(
     let id = |index: u32| tokens.id_at(index);
     let bytes = (0..=255).filter(|_| bpe.options.byte_fallback);
     let mut bytes: Vec<u32> = bytes.filter_map(|byte| bpe.token(&byte_name(byte)).map(id)).collect();
-    let unknown = if bytes.len() == 256 { None } else { bpe.unknown_token().map(id) };
+    let unknown = if bytes.len() == 256 { None } else { bpe.unknown.map(id) };
     if bytes.len() < 256 {
         bytes.clear();
     }

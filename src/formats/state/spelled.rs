@@ -55,7 +55,7 @@ pub(super) fn put_spelled(
         [left, right, made].iter().for_each(|&index| put(state, id(index)));
     }
     put_list(state, &tokens.map_or_else(Vec::new, |tokens| tokens.outside.iter().copied().collect()));
-    put_list(state, &bpe.never_whole().iter().map(|&index| id(index)).collect::<Vec<u32>>());
+    put_list(state, &bpe.never_whole.iter().map(|&index| id(index)).collect::<Vec<u32>>());
     if !ties.is_empty() {
         put_list(state, ties);
     }
