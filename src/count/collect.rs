@@ -155,10 +155,9 @@ impl SlotCollector {
         } else {
             room::extend(arena, &long)?
         }
-        let moved =
-            |slot: &CountSlot| if slot.is_long() { slot.moved_to(base + slot.place()) } else { *slot };
+        let moved = |slot: CountSlot| if slot.is_long() { slot.moved_to(base + slot.place()) } else { slot };
         room::reserve(all, slots.len() + log.len())?;
-        all.extend(slots.iter().chain(log.blocks().flatten()).filter(|slot| is_wanted(slot)).map(moved));
+        all.extend(slots.into_iter().chain(log.into_blocks().flatten()).filter(is_wanted).map(moved));
         Ok(())
     }
 

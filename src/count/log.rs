@@ -103,9 +103,4 @@ impl SlotLog {
     pub(super) fn into_blocks(self) -> impl Iterator<Item = Vec<CountSlot>> {
         self.blocks.into_iter().filter(|block| !block.is_empty())
     }
-
-    /// The blocks, in order.
-    pub(super) fn blocks(&self) -> impl Iterator<Item = &[CountSlot]> {
-        self.blocks.iter().map(Vec::as_slice)
-    }
 }

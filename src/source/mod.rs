@@ -46,7 +46,7 @@ pub(crate) use file::{read_at, write_at, write_through_at};
 pub use input::{DocumentFormat, Fields, InputFile, MAX_RECORD_BYTES, Opener};
 pub use kinds::{Format, not_plain, substitute};
 pub(crate) use parts::{ChunkDocuments, DocumentPart};
-pub(crate) use plan::{Chunk, ChunkJob, Plan};
+pub(crate) use plan::Plan;
 pub(crate) use regular::{Links, open_regular, write_whole};
 pub(crate) use separator::Separator;
 pub use skipped::Skipped;
@@ -55,6 +55,7 @@ pub use sources::{Cursor, ReadOptions};
 pub use stamp::Stamp;
 #[cfg(feature = "python")]
 pub(crate) use stream::ByteStream;
+pub(crate) use streams::{Chunk, ChunkJob};
 pub use streams::{DocumentReader, ReadDocument};
 pub use text::Text;
 pub(crate) use utf8::valid_utf8;

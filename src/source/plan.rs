@@ -7,7 +7,7 @@ use super::file::PlainFile;
 use super::input::InputFile;
 use super::skipped::Skipped;
 use super::sources::Cursor;
-use super::streams::{StreamChunk, Streams};
+use super::streams::{Chunk, ChunkJob, Streams};
 use super::utf8::{late_character, valid_utf8};
 use crate::control::Control;
 use crate::error::{Error, Result};
@@ -16,53 +16,6 @@ use crate::error::{Error, Result};
 const FILES_PER_JOB: usize = 1 << 10;
 /// Bytes that are read at once to check whether a document is UTF-8.
 const CHECKED_BYTES: u64 = 1 << 20;
-
-/// A part of a source.
-pub(crate) enum Chunk {
-    /// A part of a plain file. The worker reads it.
-    Part { start: u64, end: u64 },
-    /// A part of a stream, beginning at `offset`.
-    Block { bytes: Vec<u8>, offset: u64 },
-    /// A document that is not UTF-8 and is left out.
-    Invalid(Skipped),
-}
-
-/// A chunk, its source, and whether its first document begins in it and its last one ends in it.
-pub(crate) struct ChunkJob {
-    pub(crate) source: usize,
-    pub(crate) chunk: Chunk,
-    pub(crate) begins: bool,
-    pub(crate) ends: bool,
-}
-
-impl ChunkJob {
-    /// The number of bytes of the chunk.
-    pub(crate) fn len(&self) -> u64 {
-        match &self.chunk {
-            Chunk::Part { start, end } => end - start,
-            Chunk::Block { bytes, .. } => bytes.len() as u64,
-            Chunk::Invalid(_) => 0,
-        }
-    }
-
-    /// The bytes of the chunk and their offset in the source. Those of a file are read into `read`.
-    pub(crate) fn bytes<'b>(
-        &'b self,
-        source: &InputFile,
-        read: &'b mut Vec<u8>,
-        control: &Control,
-    ) -> Result<(&'b [u8], u64)> {
-        match (&self.chunk, source.plain()) {
-            (&Chunk::Part { start, end }, Some(file)) => {
-                file.read_exactly(start, (end - start) as usize, read)?;
-                control.advance(end - start);
-                Ok((read, start))
-            }
-            (Chunk::Block { bytes, offset }, _) => Ok((bytes, *offset)),
-            _ => Ok((&[], 0)),
-        }
-    }
-}
 
 /// Makes the jobs.
 pub(crate) struct Plan<'scope, 'env, 'a> {
@@ -173,15 +126,8 @@ impl<'a: 'scope, 'scope, 'env> Plan<'scope, 'env, 'a> {
 
     /// The next part of the stream whose turn it is.
     fn block(&mut self) -> Result<Option<ChunkJob>> {
-        let number = self.at.source;
-        let Some(chunk) = self.streams.next(self.at)? else {
-            self.at = Cursor::start_of(number + 1);
-            return Ok(None);
-        };
-        self.at = chunk.end;
-        let (begins, ends) = (chunk.begins, chunk.ends);
-        let StreamChunk { bytes, offset, .. } = chunk;
-        let chunk = Chunk::Block { bytes, offset };
-        Ok(Some(ChunkJob { source: number, chunk, begins, ends }))
+        let next = self.streams.next(self.at)?;
+        self.at = next.as_ref().map_or(Cursor::start_of(self.at.source + 1), |(_, end)| *end);
+        Ok(next.map(|(job, _)| job))
     }
 }

@@ -11,6 +11,7 @@ use super::chunk_cuts::{ChunkCutter, ChunkEnd};
 use super::frames::last_end;
 use super::input::{DocumentFormat, InputFile};
 use super::parts::{ChunkDocuments, DocumentPart};
+use super::skipped::Skipped;
 use super::sources::{Cursor, ReadOptions};
 use super::stream::ByteStream;
 use crate::control::Control;
@@ -24,15 +25,51 @@ const READ_BYTES: usize = 1 << 16;
 /// Bytes that are read at once when the beginning of a stream is passed over.
 const SKIP_BYTES: usize = 1 << 20;
 
-/// A part of a stream. It begins where the one before it ends.
-pub(crate) struct StreamChunk {
-    pub(super) bytes: Vec<u8>,
-    /// The offset of the chunk in the stream.
-    pub(super) offset: u64,
-    pub(super) begins: bool,
-    pub(super) ends: bool,
-    /// The place after the chunk. For the last chunk of a stream, that is the beginning of the next source.
-    pub(super) end: Cursor,
+/// A part of a source.
+pub(crate) enum Chunk {
+    /// A part of a plain file. The worker reads it.
+    Part { start: u64, end: u64 },
+    /// A part of a stream, beginning at `offset`.
+    Block { bytes: Vec<u8>, offset: u64 },
+    /// A document that is not UTF-8 and is left out.
+    Invalid(Skipped),
+}
+
+/// A chunk, its source, and whether its first document begins in it and its last one ends in it.
+pub(crate) struct ChunkJob {
+    pub(crate) source: usize,
+    pub(crate) chunk: Chunk,
+    pub(crate) begins: bool,
+    pub(crate) ends: bool,
+}
+
+impl ChunkJob {
+    /// The number of bytes of the chunk.
+    pub(crate) fn len(&self) -> u64 {
+        match &self.chunk {
+            Chunk::Part { start, end } => end - start,
+            Chunk::Block { bytes, .. } => bytes.len() as u64,
+            Chunk::Invalid(_) => 0,
+        }
+    }
+
+    /// The bytes of the chunk and their offset in the source. Those of a file are read into `read`.
+    pub(crate) fn bytes<'b>(
+        &'b self,
+        source: &InputFile,
+        read: &'b mut Vec<u8>,
+        control: &Control,
+    ) -> Result<(&'b [u8], u64)> {
+        match (&self.chunk, source.plain()) {
+            (&Chunk::Part { start, end }, Some(file)) => {
+                file.read_exactly(start, (end - start) as usize, read)?;
+                control.advance(end - start);
+                Ok((read, start))
+            }
+            (Chunk::Block { bytes, offset }, _) => Ok((bytes, *offset)),
+            _ => Ok((&[], 0)),
+        }
+    }
 }
 
 /// Reads one stream, in chunks of about the same size.
@@ -60,14 +97,14 @@ impl StreamReader {
         Ok(StreamReader { stream, pending, is_read: false, at: start, digest, ended: false })
     }
 
-    /// The next chunk; `None` after the last one. A line that is longer than the limit ends with the chunk,
-    /// before its end.
+    /// The next chunk, and the place after it, which for the last one is the beginning of the next source;
+    /// `None` after the last one. A line that is longer than the limit ends with the chunk, before its end.
     pub(super) fn next(
         &mut self,
         source: &InputFile,
         cutter: &ChunkCutter<'_>,
         control: &Control,
-    ) -> Result<Option<StreamChunk>> {
+    ) -> Result<Option<(ChunkJob, Cursor)>> {
         if self.ended {
             return Ok(None);
         }
@@ -86,8 +123,9 @@ impl StreamReader {
         }
         self.at.is_inside = !ends;
         self.at.digest = self.digest.as_ref().map_or(0, Xxh64::digest);
-        let end = if self.ended { Cursor::start_of(self.at.source + 1) } else { self.at };
-        Ok(Some(StreamChunk { bytes, offset, begins, ends, end }))
+        let number = self.at.source;
+        let end = if self.ended { Cursor::start_of(number + 1) } else { self.at };
+        Ok(Some((ChunkJob { source: number, chunk: Chunk::Block { bytes, offset }, begins, ends }, end)))
     }
 
     /// Reads until a chunk can end in the pending bytes, and returns its end.
@@ -183,11 +221,13 @@ impl DocumentReader {
     /// Some documents; `None` at the end. `label` is the field of their labels.
     pub fn next(&mut self, label: Option<&str>, control: &Control) -> Result<Option<Vec<ReadDocument>>> {
         let cutter = ChunkCutter::new(&self.options, None);
-        let Some(chunk) = self.reader.next(&self.source, &cutter, control)? else { return Ok(None) };
+        let Some((chunk, _)) = self.reader.next(&self.source, &cutter, control)? else { return Ok(None) };
+        let mut read = Vec::new();
+        let (bytes, offset) = chunk.bytes(&self.source, &mut read, control)?;
         let mut documents = ChunkDocuments::new(&cutter);
         documents.label = label;
         let ends = (chunk.begins, chunk.ends);
-        let added = documents.add_chunk(&chunk.bytes, (0, &self.source), chunk.offset, ends);
+        let added = documents.add_chunk(bytes, (0, &self.source), offset, ends);
         let file = &self.source;
         added.map_err(|wrong| wrong.after_lines(self.lines, file).error(file))?;
         self.lines += documents.lines;
@@ -203,7 +243,7 @@ impl DocumentReader {
 
 /// Where the chunks of a stream come from.
 enum Chunks {
-    Thread(Receiver<Result<Option<StreamChunk>>>),
+    Thread(Receiver<Result<Option<(ChunkJob, Cursor)>>>),
     /// The calling thread reads, because the system starts no more threads.
     Here(Box<StreamReader>),
 }
@@ -231,7 +271,7 @@ impl<'scope, 'env, 'a: 'scope> Streams<'scope, 'env, 'a> {
     }
 
     /// The next chunk of the stream at a place.
-    pub(super) fn next(&mut self, at: Cursor) -> Result<Option<StreamChunk>> {
+    pub(super) fn next(&mut self, at: Cursor) -> Result<Option<(ChunkJob, Cursor)>> {
         while self.open.front().is_some_and(|(source, _)| *source < at.source) {
             self.open.pop_front();
         }

@@ -137,7 +137,7 @@ impl<'c> Balance<'c> {
         };
         // The trainer of a text, the bytes of the text, and its tokens.
         let mut prepare = |text: Counts, size: u32| -> Result<_> {
-            let mut layout = Layout::with_room(size, vocab, merges)?;
+            let mut layout = Layout::new(size, vocab, merges)?;
             let mut bytes = 0;
             for (number, (word, weight)) in text.words().enumerate() {
                 if number.is_multiple_of(WORDS_PER_CHECK) {

@@ -52,7 +52,10 @@ pub(super) trait Corpus {
     fn weight(&self, position: u32) -> u64;
 
     /// [`Corpus::weight`] for ascending positions. The caller keeps `hint`, which is 0 at first.
-    fn next_weight(&self, position: u32, hint: &mut usize) -> u64;
+    #[inline]
+    fn next_weight(&self, position: u32, _hint: &mut usize) -> u64 {
+        self.weight(position)
+    }
 
     /// Merges the tokens at `first` and `second` into `token`. The second one ends before `end`.
     fn merge(&mut self, first: u32, second: u32, end: u32, token: u32);

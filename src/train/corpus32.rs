@@ -40,20 +40,9 @@ pub(super) struct Layout<'v> {
 }
 
 impl<'v> Layout<'v> {
-    /// A layout for the words that have pairs, in any order: as bytes, or as `vocab` encodes them.
-    pub(super) fn new<'w>(
-        words: impl Iterator<Item = (&'w [u8], u64)>,
-        vocab: Option<&'v Vocab>,
-        max_merges: usize,
-        control: &Control,
-    ) -> Result<Self> {
-        let size = corpus::measure(words, control, |_, _| ())?;
-        // Each merge removes at least one token from the text, so there are fewer merges than cells.
-        Self::with_room(size, vocab, (max_merges as u64).min(u64::from(size)))
-    }
-
-    /// A layout for words that need `size` cells, and for ids of so many merges.
-    pub(super) fn with_room(size: u32, vocab: Option<&'v Vocab>, merges: u64) -> Result<Self> {
+    /// A layout for words that need `size` cells, as bytes or as `vocab` encodes them, and for ids of so many
+    /// merges.
+    pub(super) fn new(size: u32, vocab: Option<&'v Vocab>, merges: u64) -> Result<Self> {
         let merges = merges.min(1 << 30) as u32;
         let first = vocab.map_or(BYTE_TOKENS, |vocab| vocab.tokens().len() as u32);
         // Ids must leave room for the sentinel and the mark of dead cells.
@@ -177,11 +166,6 @@ impl Corpus for Corpus32 {
     fn weight(&self, position: u32) -> u64 {
         let weight = self.cells[position as usize] >> self.id_bits;
         if weight == u32::MAX >> self.id_bits { self.heavy_weight(position) } else { u64::from(weight) }
-    }
-
-    #[inline]
-    fn next_weight(&self, position: u32, _: &mut usize) -> u64 {
-        self.weight(position)
     }
 
     #[inline]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::checkpoint::Saver;
-use super::corpus::{Corpus, WORDS_PER_CHECK};
+use super::corpus::{self, Corpus, WORDS_PER_CHECK};
 use super::corpus16;
 use super::corpus32::{self, Corpus32};
 use super::limit::{Limit, MaxBytes, MaxWords};
@@ -81,7 +81,10 @@ impl Learner<'_> {
         Ok(if is_narrow {
             Layout::Narrow(corpus16::Layout::new(words, self.control)?)
         } else {
-            let mut wide = corpus32::Layout::new(words, self.vocab, self.room(merges), self.control)?;
+            let size = corpus::measure(words, self.control, |_, _| ())?;
+            // Each merge removes at least one token from the text, so there are fewer merges than cells.
+            let merges = (self.room(merges) as u64).min(size.into());
+            let mut wide = corpus32::Layout::new(size, self.vocab, merges)?;
             wide.has_token_cells = self.options.max_words.is_some();
             Layout::Wide(wide)
         })
