@@ -85,7 +85,7 @@ impl ShardRun {
         thread::scope(|scope| {
             let mut plan = Plan::new(scope, sources, &cutter, self.at(), control);
             let jobs = move || Ok(plan.next()?.map(|(chunks, end)| Job::Chunks(chunks, end)));
-            self.work((encoder, &cutter), control, (jobs, JobMaker::AnyWorker))
+            self.work((encoder, &cutter), control, (jobs, false))
         })
     }
 
@@ -102,19 +102,19 @@ impl ShardRun {
         let read = self.options.read();
         let cutter = ChunkCutter::new(&read, None);
         let jobs = || Ok(next()?.map(Job::Texts));
-        self.work((encoder, &cutter), control, (jobs, JobMaker::Caller))?;
+        self.work((encoder, &cutter), control, (jobs, true))?;
         let mut placer = self.placer.lock();
         placer.now.at = Cursor::start_of(end);
         placer.now.lines = 0;
         Ok(())
     }
 
-    /// Runs jobs on the threads.
+    /// Runs jobs on the threads. They are made by the calling thread, beside its own jobs, or by any.
     fn work(
         &self,
         (encoder, cutter): (&Encoder, &ChunkCutter<'_>),
         control: &Control,
-        (jobs, maker): (impl FnMut() -> Result<Option<Job>> + Send, JobMaker),
+        (jobs, by_caller): (impl FnMut() -> Result<Option<Job>> + Send, bool),
     ) -> Result<()> {
         let (options, sources) = (&self.options, &*self.sources);
         let documents = Documents::new(encoder, sources, cutter, options, self.reader.as_ref());
@@ -133,9 +133,9 @@ impl ShardRun {
         };
         let workers = if encoder.is_parallel() { options.workers } else { 1 };
         encoder.make_tables(workers)?;
-        let done = match maker {
-            JobMaker::Caller => workers::placed_by_caller(workers, control, jobs, work, place, write),
-            JobMaker::AnyWorker => workers::placed(workers, control, jobs, work, place, write),
+        let done = match by_caller {
+            true => workers::placed_by_caller(workers, control, jobs, work, place, write),
+            false => workers::placed(workers, control, jobs, work, place, write),
         };
         if done.is_err() && self.ledger.is_empty() {
             // Everything that was placed before the failure is written, so the next run can continue from
@@ -192,11 +192,4 @@ impl ShardRun {
         }
         Ok(snapshot)
     }
-}
-
-/// The thread that makes jobs.
-enum JobMaker {
-    /// The calling thread, beside its own jobs.
-    Caller,
-    AnyWorker,
 }

@@ -145,15 +145,11 @@ mod tests {
     use super::*;
     use crate::random::Random;
 
-    fn bytes_of(len: usize) -> Vec<u8> {
-        (0..len).map(|at| (at * at % 253) as u8).collect()
-    }
-
     #[test]
     fn parts_hashed_while_they_are_written_are_not_read() {
         let mut random = Random::new(1);
         for len in [1, SUBTREE_BYTES, 2 * SUBTREE_BYTES, 700_000, 1_234_567] {
-            let bytes = bytes_of(len);
+            let bytes: Vec<u8> = (0..len).map(|at| (at * at % 253) as u8).collect();
             let (mut writes, mut at) = (Vec::new(), 0);
             while at < len {
                 let end = len.min(at + 1 + random.below(300_000));
@@ -176,13 +172,10 @@ mod tests {
                 }
             }
             let expected = (len as u64, blake3::hash(&bytes).to_hex().to_string());
-            assert_eq!(with(&changed, &written), expected, "{len} bytes in {writes:?}");
+            let mut file = tempfile::NamedTempFile::new().unwrap();
+            file.write_all(&changed).unwrap();
+            let actual = checksum(file.path(), &written, &Control::none()).unwrap();
+            assert_eq!(actual, expected, "{len} bytes in {writes:?}");
         }
-    }
-
-    fn with(bytes: &[u8], written: &WrittenHashes) -> (u64, String) {
-        let mut file = tempfile::NamedTempFile::new().unwrap();
-        file.write_all(bytes).unwrap();
-        checksum(file.path(), written, &Control::none()).unwrap()
     }
 }

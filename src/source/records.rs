@@ -200,23 +200,27 @@ impl<'de> Visitor<'de> for Object<'_> {
     }
 
     fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Self::Value, M::Error> {
-        let mut names = Names::default();
+        // The names that lead to the field, by the number of dots that are left behind each. Those behind
+        // which more than 63 are left are not told apart.
+        let mut seen = 0_u64;
         let mut text = None;
         while let Some(name) = map.next_key_seed(Name(self.field))? {
-            if !names.add(&name) {
+            let Some(after) = name else {
+                map.next_value::<IgnoredAny>()?;
+                continue;
+            };
+            let bit = 1 << after.matches('.').count().min(63);
+            if seen & bit != 0 {
                 return Err(twice(self.field));
             }
-            let value = match name {
-                Match::Whole => Some(map.next_value_seed(FieldText(self.field))?),
-                Match::Begin(inner) => {
+            seen |= bit;
+            let value = match after.strip_prefix('.') {
+                None => Some(map.next_value_seed(FieldText(self.field))?),
+                Some(inner) => {
                     let object = map.next_value::<&RawValue>()?.get();
                     let is_object = object.starts_with('{');
                     let inner = is_object.then(|| read(object.as_bytes(), inner)).transpose();
                     inner.map_err(serde::de::Error::custom)?.flatten()
-                }
-                Match::Other => {
-                    map.next_value::<IgnoredAny>()?;
-                    continue;
                 }
             };
             if text.is_some() && value.is_some() {
@@ -232,57 +236,27 @@ fn twice<E: serde::de::Error>(field: &str) -> E {
     E::custom(format_args!("the field {} is there twice: keep one of them", show_text(field)))
 }
 
-/// The names in an object that lead to a field, by the number of dots that are left behind each.
-#[derive(Default)]
-struct Names(u64);
-
-impl Names {
-    /// Adds a name; whether it is a new one.
-    fn add(&mut self, name: &Match<'_>) -> bool {
-        let dots = match name {
-            Match::Whole => 0,
-            Match::Begin(inner) => 1 + inner.matches('.').count(),
-            Match::Other => return true,
-        };
-        // Names behind which more dots are left are not told apart.
-        let bit = 1 << dots.min(63);
-        let is_new = self.0 & bit == 0;
-        self.0 |= bit;
-        is_new
-    }
-}
-
-/// Compares the name of a field: it is all of the wanted name, or what is before a dot in it.
+/// Compares the name of a field with the wanted name. What of the wanted name is left behind it: nothing, or
+/// a dot and more. `None` if it does not lead to the field.
 struct Name<'f>(&'f str);
 
-enum Match<'f> {
-    Whole,
-    /// What is behind the dot.
-    Begin(&'f str),
-    Other,
-}
-
 impl<'de, 'f> DeserializeSeed<'de> for Name<'f> {
-    type Value = Match<'f>;
+    type Value = Option<&'f str>;
 
-    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<Match<'f>, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<Self::Value, D::Error> {
         json.deserialize_str(self)
     }
 }
 
 impl<'f> Visitor<'_> for Name<'f> {
-    type Value = Match<'f>;
+    type Value = Option<&'f str>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a name")
     }
 
-    fn visit_str<E>(self, name: &str) -> Result<Match<'f>, E> {
-        Ok(match self.0.strip_prefix(name) {
-            Some("") => Match::Whole,
-            Some(after) => after.strip_prefix('.').map_or(Match::Other, Match::Begin),
-            None => Match::Other,
-        })
+    fn visit_str<E>(self, name: &str) -> Result<Self::Value, E> {
+        Ok(self.0.strip_prefix(name).filter(|after| after.is_empty() || after.starts_with('.')))
     }
 }
 

@@ -5,8 +5,6 @@ use std::fs::{File, Metadata, OpenOptions};
 use std::io::{Error, ErrorKind, Result, Write};
 use std::path::Path;
 
-use tempfile::NamedTempFile;
-
 use crate::error;
 
 /// Whether a file may be named by a symbolic link.
@@ -55,15 +53,11 @@ fn check(metadata: &Metadata) -> Result<()> {
 pub(crate) fn write_whole(path: &Path, content: &[u8]) -> error::Result<()> {
     let failed = error::Error::io(path);
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let mut file = new_file(folder.unwrap_or(Path::new("."))).map_err(&failed)?;
-    file.write_all(content).and_then(|()| file.as_file().sync_all()).map_err(&failed)?;
-    file.persist(path).map(drop).map_err(|error| failed(error.error))
-}
-
-/// A file that has no name yet, with the permissions of any new file.
-fn new_file(folder: &Path) -> Result<NamedTempFile> {
     let builder = &mut tempfile::Builder::new();
+    // The permissions of any new file.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    builder.tempfile_in(folder)
+    let mut file = builder.tempfile_in(folder.unwrap_or(Path::new("."))).map_err(&failed)?;
+    file.write_all(content).and_then(|()| file.as_file().sync_all()).map_err(&failed)?;
+    file.persist(path).map(drop).map_err(|error| failed(error.error))
 }

@@ -145,10 +145,7 @@ impl<'t, J, T, W> OrderedQueue<'t, J, T, W> {
     fn take_turn(&self, worker: usize, turn: Turn<J, W>) -> Result<()> {
         match turn {
             Turn::Job(number, job) => self.submit(number, (self.work)(worker, job)),
-            Turn::Write(number, placed) => match (self.write)(placed) {
-                Ok(()) => Ok(()),
-                Err(error) => self.fail(number, error),
-            },
+            Turn::Write(number, placed) => (self.write)(placed).or_else(|error| self.fail(number, error)),
         }
     }
 

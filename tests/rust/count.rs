@@ -120,9 +120,9 @@ fn counts_that_do_not_fit_are_saved() {
         let mut batches = documents.chunks(3).map(<[_]>::to_vec);
         counting.batches(|| Ok(batches.next()), &control).unwrap();
         let oversized = counting.outcome(&control).unwrap().unwrap_err();
-        assert_eq!(oversized.frequencies(), whole.frequencies());
+        assert_eq!(oversized.frequencies, whole.frequencies());
         assert_eq!(
-            [oversized.unique(), oversized.total(), oversized.end_place()],
+            [oversized.unique(), oversized.total, oversized.end_place()],
             [whole.len() as u64, whole.total(), whole.end_place()]
         );
         let path = folder.path().join("counts");
