@@ -59,7 +59,7 @@ pub(super) fn collect(
         sections: Lock::default(),
         used: AtomicU64::new(0),
         total: AtomicU64::new(0),
-        frequencies: Frequencies::default(),
+        frequencies: Lock::default(),
     };
     let left = Lock::new(partitions);
     let next = || left.lock().pop();
@@ -75,7 +75,8 @@ pub(super) fn collect(
     let SlotCollector { parts, sections, used, total, frequencies, .. } = collector;
     if let (true, Some(spill), Some(room)) = (is_full, spill, wanted.bytes) {
         let sections = sections.into_inner();
-        let (frequencies, total, needed) = (frequencies.sums(), total.into_inner(), used.into_inner());
+        let (frequencies, total, needed) =
+            (frequencies.into_inner().sums(), total.into_inner(), used.into_inner());
         return Ok(Err(Oversized { sections, spill, spans, frequencies, total, needed, room }));
     }
     let (mut slots, long) = parts.into_inner();
@@ -118,7 +119,7 @@ struct SlotCollector {
     used: AtomicU64,
     /// The sum of all counts.
     total: AtomicU64,
-    frequencies: Frequencies,
+    frequencies: Lock<Frequencies>,
 }
 
 impl SlotCollector {
@@ -131,12 +132,15 @@ impl SlotCollector {
                 partition.spill(spill)?;
                 let sections = std::mem::take(&mut partition.sections);
                 drop(partition);
+                let mut frequencies = Frequencies::default();
                 spill.merge(sections.clone(), control, |slot, arena| {
+                    frequencies.add(slot, arena);
                     if self.has_room_for(slot, arena) && is_wanted(slot) {
                         room::push(&mut slots, slot.stored(slot.pretoken(arena), &mut long)?)?;
                     }
                     Ok(())
                 })?;
+                self.frequencies.lock().add_all(&frequencies);
                 self.sections.lock().push(sections);
             }
             None => {
@@ -167,7 +171,6 @@ impl SlotCollector {
 
     /// Registers a slot; returns whether the result still fits into memory.
     fn has_room_for(&self, slot: &CountSlot, arena: &[u8]) -> bool {
-        self.frequencies.add(slot, arena);
         self.total.fetch_add(slot.count, Relaxed);
         if slot.count >= self.wanted.min_count {
             self.used.fetch_add(slot.memory(arena) as u64, Relaxed);

@@ -7,7 +7,6 @@ use super::oversized::Oversized;
 use super::partition::SharedCounts;
 use super::places::ReservedPlaces;
 use super::slot::CountSlot;
-use super::spill::SpillFile;
 use crate::control::{Control, PRETOKENS_PER_CHECK};
 use crate::error::{Error, Result};
 use crate::pretokenize::Pretokenizer;
@@ -106,15 +105,10 @@ impl Counting {
         collect(partitions, spill, spans, wanted, control)
     }
 
-    /// The size of the temporary file in bytes.
-    pub fn spilled_bytes(&self) -> u64 {
-        self.shared.spill.as_ref().map_or(0, SpillFile::bytes)
-    }
-
-    /// How many times the contents of a partition were written to the temporary file; for tests.
+    /// How many times the contents of a partition were written to the temporary file, and its size in bytes.
     #[doc(hidden)]
-    pub fn spills(&self) -> u64 {
-        self.shared.spill.as_ref().map_or(0, SpillFile::count)
+    pub fn spilled(&self) -> (u64, u64) {
+        self.shared.spill.as_ref().map_or((0, 0), |spill| (spill.count(), spill.bytes()))
     }
 
     /// The number of threads that can count together.

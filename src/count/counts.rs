@@ -140,13 +140,9 @@ impl PretokenCounts {
     }
 
     /// The number of different pretokens.
+    #[allow(clippy::len_without_is_empty)]
     pub fn len(&self) -> usize {
         self.slots.len()
-    }
-
-    /// Whether there are no pretokens.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 
     /// The sum of all counts.
@@ -244,7 +240,7 @@ impl PretokenCounts {
     /// The distinct pretokens that occur at least so often, for some counts from 1 on.
     pub fn frequencies(&self) -> Vec<Frequent> {
         let mut frequencies = Frequencies::default();
-        self.slots.unordered().for_each(|(slot, long)| frequencies.add_alone(slot, long));
+        self.slots.unordered().for_each(|(slot, long)| frequencies.add(slot, long));
         frequencies.sums()
     }
 }

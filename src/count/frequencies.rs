@@ -1,8 +1,6 @@
 //! How many distinct pretokens occur how often, and what memory they take: what it would save to leave out
 //! rare ones.
 
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-
 use super::slot::CountSlot;
 
 /// Counts at which pretokens are tallied. Chosen as round numbers.
@@ -25,30 +23,29 @@ pub struct Frequent {
 /// The pretokens, their bytes and their memory, for each step: of those that occur as often, but less often
 /// than the next step says.
 #[derive(Debug, Default)]
-pub(super) struct Frequencies([[AtomicU64; 3]; STEPS.len()]);
+pub(super) struct Frequencies([[u64; 3]; STEPS.len()]);
 
 impl Frequencies {
     /// Adds a pretoken; `arena` has its bytes if it is long.
-    pub(super) fn add(&self, slot: &CountSlot, arena: &[u8]) {
-        let (step, numbers) = numbers(slot, arena);
-        for (sum, number) in self.0[step].iter().zip(numbers) {
-            sum.fetch_add(number as u64, Relaxed);
+    pub(super) fn add(&mut self, slot: &CountSlot, arena: &[u8]) {
+        let step = STEPS.partition_point(|&step| step <= slot.count).saturating_sub(1);
+        let numbers = [1, slot.pretoken(arena).len(), slot.memory(arena)];
+        for (sum, number) in self.0[step].iter_mut().zip(numbers) {
+            *sum += number as u64;
         }
     }
 
-    /// [`Frequencies::add`] for sums that no other thread has.
-    pub(super) fn add_alone(&mut self, slot: &CountSlot, arena: &[u8]) {
-        let (step, numbers) = numbers(slot, arena);
-        for (sum, number) in self.0[step].iter_mut().zip(numbers) {
-            *sum.get_mut() += number as u64;
+    /// Adds what others have.
+    pub(super) fn add_all(&mut self, others: &Frequencies) {
+        for (sum, number) in self.0.as_flattened_mut().iter_mut().zip(others.0.as_flattened()) {
+            *sum += number;
         }
     }
 
     /// The pretokens that reach each step, the lowest step first.
     pub(super) fn sums(&self) -> Vec<Frequent> {
         let (mut sums, mut last) = (Vec::new(), Frequent::default());
-        for (&min_count, step) in STEPS.iter().zip(&self.0).rev() {
-            let [pretokens, bytes, memory] = step.each_ref().map(|sum| sum.load(Relaxed));
+        for (&min_count, &[pretokens, bytes, memory]) in STEPS.iter().zip(&self.0).rev() {
             last = Frequent {
                 min_count,
                 pretokens: last.pretokens + pretokens,
@@ -60,10 +57,4 @@ impl Frequencies {
         sums.reverse();
         sums
     }
-}
-
-/// The step of a pretoken, and what is added there.
-fn numbers(slot: &CountSlot, arena: &[u8]) -> (usize, [usize; 3]) {
-    let step = STEPS.partition_point(|&step| step <= slot.count).saturating_sub(1);
-    (step, [1, slot.pretoken(arena).len(), slot.memory(arena)])
 }

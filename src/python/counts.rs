@@ -128,7 +128,7 @@ impl PyCounting {
     }
 
     fn spills(&self) -> PyResult<u64> {
-        Ok(call::alone(&self.0, "a counting")?.as_ref().map_or(0, count::Counting::spills))
+        Ok(call::alone(&self.0, "a counting")?.as_ref().map_or(0, |counting| counting.spilled().0))
     }
 
     /// The counts. If they do not fit into the memory limit, `refuse` is called with them before the error is

@@ -102,7 +102,7 @@ impl Placer {
         // incomplete.
         self.is_whole = false;
         let skipped = std::mem::take(&mut encoded.skipped);
-        let mut placing = Placing { placer: self, context, job, closed: 0 };
+        let mut placing = Placing { placer: self, context, job, closed: 0, segments: Vec::new() };
         let (counts, end) = (std::mem::take(&mut encoded.counts), encoded.end);
         let Encoded { text_bytes, special_tokens, trained, .. } = encoded;
         let placed = match context.options.shuffle {
@@ -171,7 +171,7 @@ impl Placer {
         self.job += 1;
         let mut placed = Vec::new();
         if let Some(buffer) = self.buffer.take().filter(|buffer| !buffer.is_empty()) {
-            let mut placing = Placing { placer: self, context, job, closed: 0 };
+            let mut placing = Placing { placer: self, context, job, closed: 0, segments: Vec::new() };
             placing.buffer(buffer, &mut placed)?;
         }
         let mut whole = Vec::new();
@@ -194,35 +194,35 @@ struct Placing<'p, 'a> {
     job: u64,
     /// Shards that the job closes.
     closed: usize,
+    segments: Vec<ShardRange>,
 }
 
 impl Placing<'_, '_> {
     /// Places the ids of a job in the order of its documents.
     fn job(&mut self, encoded: Encoded) -> Result<PlacedIds> {
         let encoded = Arc::new(encoded);
-        let mut segments = Vec::new();
         let stride = self.context.options.stride();
         if let Some(head) = &encoded.head
             && let Some(split) = self.placer.now.open
         {
             let added = Filling { ids: head.bytes.len() as u64 / stride, documents: u64::from(head.ends) };
-            self.segment(split, added, Content::Head(encoded.clone()), &mut segments)?;
+            self.segment(split, added, Content::Head(encoded.clone()))?;
             if head.ends {
                 self.placer.now.open = None;
                 self.close_if_full(split);
             }
         }
         for split in 0..encoded.parts.len() {
-            self.part(split, &encoded, &mut segments)?;
+            self.part(split, &encoded)?;
         }
         if encoded.open.is_some() {
             self.placer.now.open = encoded.open;
         }
-        Ok(PlacedIds { job: self.job, segments })
+        Ok(self.placed())
     }
 
     /// Places the documents of a split. The last one may continue in the next job.
-    fn part(&mut self, split: usize, encoded: &Arc<Encoded>, segments: &mut Vec<ShardRange>) -> Result<()> {
+    fn part(&mut self, split: usize, encoded: &Arc<Encoded>) -> Result<()> {
         let stride = self.context.options.stride();
         let lengths = &encoded.parts[split].lengths;
         let whole = lengths.len() - usize::from(encoded.open == Some(split));
@@ -240,7 +240,7 @@ impl Placing<'_, '_> {
             let added = Filling { ids, documents: documents.len() as u64 };
             let is_cut = end > whole;
             let what = Content::SplitIds { encoded: encoded.clone(), split, bytes, documents };
-            self.segment(split, added, what, segments)?;
+            self.segment(split, added, what)?;
             if !is_cut {
                 self.close_if_full(split);
             }
@@ -249,18 +249,17 @@ impl Placing<'_, '_> {
         Ok(())
     }
 
+    /// The ids that were placed since the last call.
+    fn placed(&mut self) -> PlacedIds {
+        PlacedIds { job: self.job, segments: std::mem::take(&mut self.segments) }
+    }
+
     /// Adds ids to the open shard of a split.
-    fn segment(
-        &mut self,
-        split: usize,
-        added: Filling,
-        what: Content,
-        segments: &mut Vec<ShardRange>,
-    ) -> Result<()> {
+    fn segment(&mut self, split: usize, added: Filling, what: Content) -> Result<()> {
         let shard = self.placer.shard(split, self.context.options)?;
         shard.expect();
         let now = &mut self.placer.now;
-        segments.push(ShardRange { shard, at: now.shards[split].1, what });
+        self.segments.push(ShardRange { shard, at: now.shards[split].1, what });
         for filling in [&mut now.shards[split].1, &mut now.totals[split]] {
             filling.ids += added.ids;
             filling.documents += added.documents;
@@ -302,7 +301,6 @@ impl Placing<'_, '_> {
         let runs = buffer.shuffle(GATHERED_IDS);
         let buffer = Arc::new(buffer);
         for run in runs {
-            let mut segments = Vec::new();
             let (mut start, mut at) = (run.order.start, run.order.start);
             let mut added = Filling::default();
             for (ids, entries) in buffer.lengths(run.order.clone()) {
@@ -312,12 +310,12 @@ impl Placing<'_, '_> {
                 let before = self.placer.now.shards[run.split].1.ids;
                 if before + added.ids >= self.context.options.shard_size || at == run.order.end {
                     let what = Content::Shuffled(buffer.clone(), start..at);
-                    self.segment(run.split, added, what, &mut segments)?;
+                    self.segment(run.split, added, what)?;
                     self.close_if_full(run.split);
                     (start, added) = (at, Filling::default());
                 }
             }
-            placed.push(PlacedIds { job: self.job, segments });
+            placed.push(self.placed());
         }
         Ok(())
     }

@@ -143,7 +143,7 @@ fn checked(
 fn all_tokens(base: Option<&Vocab>, merges: &[Merge]) -> Result<TokenInfo> {
     // About the memory of the bytes, and of the lists of tokens that refer to them.
     room::check_available((base.map_or(256, |base| base.tokens().len()) + merges.len()) * 80)?;
-    let mut tokens = TokenInfo::new(base, Ties::Bytes, false);
+    let mut tokens = TokenInfo::new(base, Ties::Bytes);
     for merge in merges {
         let next = tokens.len() as u32;
         if merge.left >= next || merge.right >= next {

@@ -31,8 +31,8 @@ pub(super) struct TokenInfo {
 
 impl TokenInfo {
     /// Starts with the 256 bytes, or with the tokens of `vocab`. Bytes are kept if the tie rule or the
-    /// vocabulary needs them. With `has_token_cells`, each token of `vocab` has the length 1.
-    pub(super) fn new(vocab: Option<&Vocab>, ties: Ties, has_token_cells: bool) -> Self {
+    /// vocabulary needs them.
+    pub(super) fn new(vocab: Option<&Vocab>, ties: Ties) -> Self {
         let is_spelled = ties == Ties::Spelling;
         let ties = if is_spelled { Ties::Bytes } else { ties };
         let mut tokens = TokenInfo {
@@ -48,9 +48,6 @@ impl TokenInfo {
         match vocab {
             None => (0..=255).for_each(|byte| tokens.add(&[byte])),
             Some(vocab) => vocab.tokens().iter().for_each(|(_, bytes)| tokens.add(bytes)),
-        }
-        if has_token_cells {
-            tokens.use_token_cells();
         }
         tokens
     }

@@ -52,11 +52,8 @@ pub(super) struct Shared {
 impl Shared {
     /// For trainers whose texts `vocab` laid out.
     pub(super) fn new(vocab: Option<&Vocab>, ties: Ties) -> Self {
-        Shared {
-            tokens: TokenInfo::new(vocab, ties, false),
-            before: Neighbours::default(),
-            after: Neighbours::default(),
-        }
+        let (before, after) = Default::default();
+        Shared { tokens: TokenInfo::new(vocab, ties), before, after }
     }
 }
 
@@ -110,7 +107,10 @@ impl<'c, T: Corpus, L: Limit> Trainer<'c, T, L> {
     ) -> Result<Self> {
         control.advance(added(first, &merges) as u64);
         let left = Self::room(first, &merges, options);
-        let tokens = TokenInfo::new(vocab, options.ties, options.max_words.is_some());
+        let mut tokens = TokenInfo::new(vocab, options.ties);
+        if options.max_words.is_some() {
+            tokens.use_token_cells();
+        }
         let left = left.min(corpus.max_merges());
         let floor = options.min_frequency.max(1);
         let mut merges = merges;
@@ -173,8 +173,7 @@ impl<'c, T: Corpus, L: Limit> Trainer<'c, T, L> {
         shared: &mut Shared,
         control: &'c Control<'c>,
     ) -> Result<Self> {
-        let mut trainer =
-            Self::with_empty_index(corpus, TokenInfo::new(None, Ties::Ids, false), 1, limit, control);
+        let mut trainer = Self::with_empty_index(corpus, TokenInfo::new(None, Ties::Ids), 1, limit, control);
         trainer.swap(shared);
         match vocab {
             None if !trainer.may_merge_bytes() => (),

@@ -185,7 +185,7 @@ fn many_small_spills() {
     let mut counting = Counting::new(Specials::default(), pretokenizer(), options);
     let mut batch = Some(documents);
     counting.batches(|| Ok(batch.take()), &Control::none()).unwrap();
-    assert!(counting.spilled_bytes() > 1 << 24);
+    assert!(counting.spilled().1 > 1 << 24);
     let spilled = counting.finish(&Control::none()).unwrap();
     assert!(spilled.iter().eq(whole.iter()));
 }
@@ -226,7 +226,7 @@ fn limits_do_not_degenerate() {
         let mut counting = Counting::new(Specials::default(), pretokenizer(), options);
         let mut batches = documents.chunks(3).map(<[_]>::to_vec);
         counting.batches(|| Ok(batches.next()), &Control::none()).unwrap();
-        let (spills, spilled) = (counting.spills(), counting.spilled_bytes());
+        let (spills, spilled) = counting.spilled();
         // Each pretoken is written once at the most for each of its occurrences, and takes 40 bytes beside
         // its own.
         assert!(spilled <= 6 * bytes, "{limit}: {spilled} of {bytes} bytes");
