@@ -1,13 +1,11 @@
 //! The instruction sets that this machine has, and the choice of one.
 
-#[cfg(target_arch = "x86_64")]
-use super::avx2;
-#[cfg(target_arch = "x86_64")]
-use super::avx512;
 use super::kernel::Kernel;
 #[cfg(target_arch = "aarch64")]
 use super::neon;
 use super::portable::Portable;
+#[cfg(target_arch = "x86_64")]
+use super::{avx2, avx512};
 
 /// An instruction set that this machine has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

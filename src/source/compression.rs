@@ -102,10 +102,4 @@ impl Compression {
             false => Box::new(flate2::bufread::DeflateDecoder::new(read)),
         })
     }
-
-    /// What HTTP calls `deflate` needs the decoders, which this build leaves out.
-    #[cfg(not(feature = "compression"))]
-    pub(super) fn inflated(read: AnyRead) -> std::io::Result<AnyRead> {
-        Compression::Gzip.decoder(read)
-    }
 }

@@ -75,6 +75,7 @@ pub(super) fn decoded(header: &Header, mut body: AnyRead, place: &str) -> Result
         body = match &**coding {
             "gzip" | "x-gzip" => Compression::Gzip.decoder(Box::new(read))?,
             "zstd" => Compression::Zstd.decoder(Box::new(read))?,
+            #[cfg(feature = "compression")]
             "deflate" => Compression::inflated(Box::new(read)).map_err(|error| within(place, error))?,
             "chunked" if *is_of_transfer => Box::new(Chunked { read, left: 0, state: ChunkState::First }),
             other => {

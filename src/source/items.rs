@@ -29,13 +29,15 @@ struct Input {
 enum ItemKind {
     Text,
     Lines,
-    Json(Option<Json>),
+    Json(Json),
     Table(Box<Table>),
 }
 
 /// Where objects of JSON stand.
 #[derive(Clone, Copy, PartialEq)]
 enum Json {
+    /// Nothing was read yet.
+    Unknown,
     Array,
     /// One after the other.
     Sequence,
@@ -56,7 +58,7 @@ impl Items {
     pub(super) fn new(read: AnyRead, format: Format, max_bytes: u64) -> Self {
         let kind = match format {
             Format::JsonLines => ItemKind::Lines,
-            Format::Json => ItemKind::Json(None),
+            Format::Json => ItemKind::Json(Json::Unknown),
             Format::Csv => ItemKind::Table(Box::new(Table::new(b','))),
             Format::Tsv => ItemKind::Table(Box::new(Table::new(b'\t'))),
             _ => ItemKind::Text,
@@ -137,16 +139,14 @@ impl Input {
 
     /// Appends the next object of an array, or of a sequence of objects. What is between brackets and quotes
     /// is left to the reader of JSON.
-    fn object(&mut self, number: u64, json: &mut Option<Json>, bytes: &mut Vec<u8>) -> Result<bool> {
-        let kind = match *json {
-            Some(kind) => kind,
-            None => self.json()?,
-        };
-        let kind = json.insert(kind);
-        match kind {
-            Json::Array => self.element(number, kind, bytes),
+    fn object(&mut self, number: u64, json: &mut Json, bytes: &mut Vec<u8>) -> Result<bool> {
+        if *json == Json::Unknown {
+            *json = self.json()?;
+        }
+        match json {
+            Json::Array => self.element(number, json, bytes),
             Json::Sequence => self.member_of_sequence(bytes),
-            Json::Ended => Ok(false),
+            Json::Unknown | Json::Ended => Ok(false),
         }
     }
 
