@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use super::counts::PretokenCounts;
 use super::frequencies::Frequencies;
 use super::log::SlotLog;
+use super::options::CountOptions;
 use super::oversized::Oversized;
 use super::partition::Partition;
 use super::places::{ByteNumbers, ReservedPlaces, SORTED_AT_ONCE, sort, sort_by_place};
@@ -20,41 +21,31 @@ use crate::workers::{self, Lock};
 /// the arena of the result itself, if that is still empty.
 const COPIED_BYTES: usize = 1 << 20;
 
-/// The requirements and the limits of the result.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct ResultOptions {
-    /// The minimum count of a pretoken in the result.
-    pub(super) min_count: u64,
-    /// Bytes of memory that the result may take; `None` for no limit.
-    pub(super) bytes: Option<u64>,
-    pub(super) workers: usize,
-    /// Whether pretokens are sorted and numbered by their bytes, as their places have no meaning.
-    pub(super) by_bytes: bool,
-}
-
 /// Makes the result from all partitions, and from the sections of the temporary file, if it fits into memory.
+/// `by_bytes` says whether pretokens are sorted and numbered by their bytes, as their places have no meaning.
 pub(super) fn collect(
     partitions: Vec<Partition>,
     spill: Option<SpillFile>,
     spans: Vec<ReservedPlaces>,
-    wanted: ResultOptions,
+    (options, by_bytes): (&CountOptions, bool),
     control: &Control,
 ) -> Result<std::result::Result<PretokenCounts, Oversized>> {
     let count: usize = partitions.iter().map(Partition::count).sum();
     let spill = spill.filter(|spill| spill.bytes() > 0);
     // Sorting many slots takes long. It is done here, where it can be interrupted, and not when the order is
     // asked for.
-    if spill.is_none() && !wanted.by_bytes && wanted.min_count <= 1 && count <= SORTED_AT_ONCE {
+    if spill.is_none() && !by_bytes && options.min_count <= 1 && count <= SORTED_AT_ONCE {
         let tables = partitions.into_iter().map(|mut partition| partition.take()).collect();
         return PretokenCounts::from_tables(tables, &spans).map(Ok);
     }
     // The capacity for all slots is reserved at once: unused memory is never touched, and growing would
     // fragment memory.
-    let max_slots =
-        wanted.bytes.map_or(count, |bytes| count.min(bytes as usize / size_of::<CountSlot>() + 1));
+    let room = options.result_bytes();
+    let max_slots = room.map_or(count, |bytes| count.min(bytes as usize / size_of::<CountSlot>() + 1));
     let parts = Lock::new((room::for_items(max_slots)?, Vec::new()));
     let collector = SlotCollector {
-        wanted,
+        min_count: options.min_count,
+        room,
         parts,
         sections: Lock::default(),
         used: AtomicU64::new(0),
@@ -64,7 +55,7 @@ pub(super) fn collect(
     let left = Lock::new(partitions);
     let next = || left.lock().pop();
     let is_spilled = spill.is_some();
-    let workers = if is_spilled { wanted.workers } else { 1 };
+    let workers = if is_spilled { options.workers } else { 1 };
     workers::run(workers, control, |_| {
         while let Some(partition) = next() {
             collector.take(partition, spill.as_ref(), control)?;
@@ -73,7 +64,7 @@ pub(super) fn collect(
     })?;
     let is_full = collector.is_full();
     let SlotCollector { parts, sections, used, total, frequencies, .. } = collector;
-    if let (true, Some(spill), Some(room)) = (is_full, spill, wanted.bytes) {
+    if let (true, Some(spill), Some(room)) = (is_full, spill, room) {
         let sections = sections.into_inner();
         let (frequencies, total, needed) =
             (frequencies.into_inner().sums(), total.into_inner(), used.into_inner());
@@ -84,7 +75,7 @@ pub(super) fn collect(
     if is_spilled {
         memory::release_freed();
     }
-    let end = number(&mut slots, &long, &spans, wanted.by_bytes, control)?;
+    let end = number(&mut slots, &long, &spans, by_bytes, control)?;
     PretokenCounts::from_slots(slots, long, end).map(Ok)
 }
 
@@ -111,7 +102,10 @@ fn number(
 /// Collects the slots of the result, in any order, and the bytes of long pretokens. Watches the memory of
 /// those that come from the temporary file.
 struct SlotCollector {
-    wanted: ResultOptions,
+    /// The minimum count of a pretoken in the result.
+    min_count: u64,
+    /// Bytes of memory that the result may take; `None` for no limit.
+    room: Option<u64>,
     parts: Lock<(Vec<CountSlot>, Vec<u8>)>,
     /// The sections of each partition, from which they can be merged again.
     sections: Lock<Vec<Vec<SortedSlots>>>,
@@ -125,7 +119,7 @@ struct SlotCollector {
 impl SlotCollector {
     /// Adds the slots of a partition that belong to the result.
     fn take(&self, mut partition: Partition, spill: Option<&SpillFile>, control: &Control) -> Result<()> {
-        let is_wanted = |slot: &CountSlot| slot.count >= self.wanted.min_count;
+        let is_wanted = |slot: &CountSlot| slot.count >= self.min_count;
         let (mut slots, mut long, mut log) = (Vec::new(), Vec::new(), SlotLog::default());
         match spill {
             Some(spill) => {
@@ -166,13 +160,13 @@ impl SlotCollector {
     }
 
     fn is_full(&self) -> bool {
-        self.wanted.bytes.is_some_and(|bytes| self.used.load(Relaxed) > bytes)
+        self.room.is_some_and(|bytes| self.used.load(Relaxed) > bytes)
     }
 
     /// Registers a slot; returns whether the result still fits into memory.
     fn has_room_for(&self, slot: &CountSlot, arena: &[u8]) -> bool {
         self.total.fetch_add(slot.count, Relaxed);
-        if slot.count >= self.wanted.min_count {
+        if slot.count >= self.min_count {
             self.used.fetch_add(slot.memory(arena) as u64, Relaxed);
         }
         !self.is_full()

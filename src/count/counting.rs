@@ -1,6 +1,6 @@
 //! The state of a counting, documents in memory, and the result.
 
-use super::collect::{ResultOptions, collect};
+use super::collect::collect;
 use super::counts::{MAX_COUNT, PretokenCounts};
 use super::options::CountOptions;
 use super::oversized::Oversized;
@@ -94,15 +94,8 @@ impl Counting {
     /// file.
     pub fn outcome(self, control: &Control) -> Result<std::result::Result<PretokenCounts, Oversized>> {
         let (partitions, spill) = self.shared.into_partitions();
-        let limit = self.options.memory_limit;
-        let wanted = ResultOptions {
-            min_count: self.options.min_count,
-            bytes: limit.map(|limit| (limit / 4 * 3).max(1 << 19)),
-            workers: self.options.workers,
-            by_bytes: self.rows_total.is_some(),
-        };
-        let spans = self.spans.into_inner();
-        collect(partitions, spill, spans, wanted, control)
+        let (spans, by_bytes) = (self.spans.into_inner(), self.rows_total.is_some());
+        collect(partitions, spill, spans, (&self.options, by_bytes), control)
     }
 
     /// How many times the contents of a partition were written to the temporary file, and its size in bytes.

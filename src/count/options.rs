@@ -93,6 +93,11 @@ impl CountOptions {
         self.chunk_bytes.min(self.worker_bytes() as u64 / 8).max(1)
     }
 
+    /// Bytes of memory that the result may take; `None` for no limit.
+    pub(super) fn result_bytes(&self) -> Option<u64> {
+        self.memory_limit.map(|limit| (limit / 4 * 3).max(1 << 19))
+    }
+
     pub(super) fn spill(&self) -> Option<SpillFile> {
         let limit = self.table_limit()?;
         let folder = self.temporary.clone().unwrap_or_else(std::env::temp_dir);
