@@ -60,7 +60,7 @@ impl PyInputFile {
 
 fn format_of_name(name: &str) -> PyResult<Format> {
     Format::of_name(name).ok_or_else(|| {
-        let names = Format::ALL.map(|(name, _)| format!("{name:?}")).join(", ");
+        let names = Format::ALL.map(|(name, ..)| format!("{name:?}")).join(", ");
         PyValueError::new_err(format!("input_format must be one of {names}, not {name:?}"))
     })
 }

@@ -21,21 +21,27 @@ pub enum Compression {
 pub type AnyRead = Box<dyn Read + Send>;
 
 impl Compression {
+    /// The name of each in the Python package, and what a file is.
+    const NAMES: [(Compression, &str, &str); 4] = [
+        (Compression::Gzip, "gzip", "gzip-compressed"),
+        (Compression::Zstd, "zstd", "zstd-compressed"),
+        (Compression::Xz, "xz", "xz-compressed"),
+        (Compression::Bzip2, "bzip2", "bzip2-compressed"),
+    ];
+
     /// The compression with a name of the Python package.
     pub fn of_name(name: &str) -> Option<Self> {
-        use Compression::*;
-        [Gzip, Zstd, Xz, Bzip2].into_iter().find(|compression| compression.name() == Some(name))
+        Self::NAMES.iter().find(|row| row.1 == name).map(|row| row.0)
     }
 
     /// The name that the Python package uses; `None` for no compression.
     pub fn name(self) -> Option<&'static str> {
-        match self {
-            Compression::None => None,
-            Compression::Gzip => Some("gzip"),
-            Compression::Zstd => Some("zstd"),
-            Compression::Xz => Some("xz"),
-            Compression::Bzip2 => Some("bzip2"),
-        }
+        Self::NAMES.iter().find(|row| row.0 == self).map(|row| row.1)
+    }
+
+    /// What a file with this compression is.
+    pub(super) fn kind(self) -> &'static str {
+        Self::NAMES.iter().find(|row| row.0 == self).map_or("text", |row| row.2)
     }
 
     /// The name for messages.

@@ -28,41 +28,32 @@ pub enum Format {
 }
 
 impl Format {
-    /// All formats with their names.
-    pub const ALL: [(&str, Format); 9] = [
-        ("text", Format::Text),
-        ("jsonl", Format::JsonLines),
-        ("json", Format::Json),
-        ("csv", Format::Csv),
-        ("tsv", Format::Tsv),
-        ("tar", Format::Tar),
-        ("warc", Format::Warc),
-        ("parquet", Format::Parquet),
-        ("arrow", Format::Arrow),
+    /// All formats with their names, and what a file of each is called in messages.
+    pub const ALL: [(&str, Format, &str); 9] = [
+        ("text", Format::Text, "plain text"),
+        ("jsonl", Format::JsonLines, "a file of JSON lines"),
+        ("json", Format::Json, "a JSON document"),
+        ("csv", Format::Csv, "a table of text"),
+        ("tsv", Format::Tsv, "a table of text"),
+        ("tar", Format::Tar, "a tar archive"),
+        ("warc", Format::Warc, "a WARC file"),
+        ("parquet", Format::Parquet, "a Parquet file"),
+        ("arrow", Format::Arrow, "an Arrow file"),
     ];
 
     /// The name of the format.
     pub fn name(self) -> &'static str {
-        Format::ALL.iter().find(|(_, format)| *format == self).map_or("text", |(name, _)| name)
+        Format::ALL.iter().find(|row| row.1 == self).map_or("text", |row| row.0)
     }
 
     /// The format of a name.
     pub fn of_name(name: &str) -> Option<Self> {
-        Format::ALL.iter().find(|(known, _)| *known == name).map(|(_, format)| *format)
+        Format::ALL.iter().find(|row| row.0 == name).map(|row| row.1)
     }
 
     /// What a file of this format is called in messages.
     fn title(self) -> &'static str {
-        match self {
-            Format::Text => "plain text",
-            Format::JsonLines => "a file of JSON lines",
-            Format::Json => "a JSON document",
-            Format::Csv | Format::Tsv => "a table of text",
-            Format::Tar => "a tar archive",
-            Format::Warc => "a WARC file",
-            Format::Parquet => "a Parquet file",
-            Format::Arrow => "an Arrow file",
-        }
+        Format::ALL.iter().find(|row| row.1 == self).map_or("plain text", |row| row.2)
     }
 
     /// The format that the suffix of a name stands for, below those of compression.
@@ -187,7 +178,7 @@ fn magic(head: &[u8]) -> Option<Content> {
     }
     let compression = Compression::of_head(head);
     if compression != Compression::None {
-        return Some(Content::Kind((compressed(compression), DECOMPRESS)));
+        return Some(Content::Kind((compression.kind(), DECOMPRESS)));
     }
     // The first message of a stream: a mark, and a length of a few kilobytes.
     if head.starts_with(b"\xff\xff\xff\xff") && head.get(6..8) == Some(&[0, 0]) {
@@ -322,19 +313,10 @@ pub fn not_plain(name: &str, head: &[u8]) -> Option<String> {
     match (magic(head), compression_of_name(&name.to_ascii_lowercase()), Format::of_file(name)) {
         (Some(Content::Kind((kind, advice))), ..) => refused(kind, advice),
         (Some(Content::Format(format)), ..) => refused(format.title(), RECORDS),
-        (None, Some(compression), _) => refused(compressed(compression), DECOMPRESS),
+        (None, Some(compression), _) => refused(compression.kind(), DECOMPRESS),
         (None, None, Some(format @ (Format::JsonLines | Format::Parquet | Format::Arrow))) => {
             refused(format.title(), RECORDS)
         }
         (None, None, _) => None,
-    }
-}
-
-fn compressed(compression: Compression) -> &'static str {
-    match compression {
-        Compression::Gzip => "gzip-compressed",
-        Compression::Zstd => "zstd-compressed",
-        Compression::Xz => "xz-compressed",
-        _ => "bzip2-compressed",
     }
 }
