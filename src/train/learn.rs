@@ -35,10 +35,10 @@ pub fn learn_from(
     }
     control.begin(Stage::Merge, options.max_merges as u64);
     let learner = Learner { vocab: vocab.as_deref(), first: start.tokens(), options: &adapted, control };
-    let is_narrow = learner.fits_corpus16(&merges);
-    let layout = learner.layout(counts.unordered_words(), is_narrow, &merges)?;
-    // In a wide corpus the order of the words decides ties.
-    learner.run(layout, |take| counts.drain(!is_narrow, take), merges, saver).map(|(merges, _)| merges)
+    let layout = learner.layout(counts.unordered_words(), &merges)?;
+    // There the order of the words decides ties.
+    let in_order = matches!(layout, Layout::Wide(_));
+    learner.run(layout, |take| counts.drain(in_order, take), merges, saver).map(|(merges, _)| merges)
 }
 
 /// Takes a word and its count.
@@ -61,30 +61,21 @@ struct Learner<'l> {
 }
 
 impl Learner<'_> {
-    /// The number of tokens that may be added after `merges`.
-    fn room(&self, merges: &[Merge]) -> usize {
-        Trainer::<Corpus32>::room(self.first, merges, self.options)
-    }
-
-    /// Whether the words fit into cells of 16 bits: their order must not matter, and ids must be small.
-    fn fits_corpus16(&self, merges: &[Merge]) -> bool {
-        self.vocab.is_none() && self.options.ties != Ties::First && self.room(merges) <= corpus16::MAX_MERGES
-    }
-
-    /// A corpus for the words, in cells of 16 bits or of 32.
+    /// A corpus for the words, in cells of 16 bits, if their order does not matter and ids are small, or of
+    /// 32.
     fn layout<'w>(
         &self,
         words: impl Iterator<Item = (&'w [u8], u64)>,
-        is_narrow: bool,
         merges: &[Merge],
     ) -> Result<Layout<'_>> {
-        Ok(if is_narrow {
+        let room = Trainer::<Corpus32>::room(self.first, merges, self.options);
+        let is_ordered = self.vocab.is_some() || self.options.ties == Ties::First;
+        Ok(if !is_ordered && room <= corpus16::MAX_MERGES {
             Layout::Narrow(corpus16::Layout::new(words, self.control)?)
         } else {
             let size = corpus::measure(words, self.control, |_, _| ())?;
             // Each merge removes at least one token from the text, so there are fewer merges than cells.
-            let merges = (self.room(merges) as u64).min(size.into());
-            let mut wide = corpus32::Layout::new(size, self.vocab, merges)?;
+            let mut wide = corpus32::Layout::new(size, self.vocab, (room as u64).min(size.into()))?;
             wide.has_token_cells = self.options.max_words.is_some();
             Layout::Wide(wide)
         })
@@ -161,7 +152,7 @@ pub fn resume<'w>(
         let learner = Learner { vocab, first: start.tokens(), options: &options, control };
         let mut all = words.clone();
         let each = |take: Take<'_>| all.try_for_each(|(word, weight)| take(word, weight));
-        let layout = learner.layout(words.clone(), learner.fits_corpus16(&merges), &merges)?;
+        let layout = learner.layout(words.clone(), &merges)?;
         let is_complete;
         (merges, is_complete) = learner.run(layout, each, merges, saver)?;
         if is_complete {
