@@ -127,7 +127,7 @@ impl Learner<'_> {
         if matches!(end, Ok(true) | Err(Error::Interrupted)) {
             let saved = saver.last(&merges);
             // The interruption is reported, not a second error of the saver.
-            end.and_then(|_| saved)?;
+            end.and(saved)?;
             return Ok((merges, true));
         }
         Ok((merges, end?))

@@ -14,6 +14,9 @@ use crate::merge::{Merger, NEVER, Pairs};
 use crate::room;
 use crate::simd::Isa;
 
+/// Pairs of tokens, and other tokens, as indices.
+type PairsAndTokens = (Vec<(u32, u32)>, Vec<u32>);
+
 /// The two tokens, as indices, that the last merge of a token's own bytes joins.
 pub(super) type LastPair = Option<(u32, u32)>;
 
@@ -22,11 +25,7 @@ pub(super) type LastPair = Option<(u32, u32)>;
 ///
 /// Returns the pairs of the tokens that lower ranks make, by ascending token, and the tokens that no pair
 /// makes.
-pub(super) fn ranked(
-    tokens: &TokenBytes,
-    special: &[u32],
-    pairs: &mut Pairs,
-) -> Result<(Vec<(u32, u32)>, Vec<u32>)> {
+pub(super) fn ranked(tokens: &TokenBytes, special: &[u32], pairs: &mut Pairs) -> Result<PairsAndTokens> {
     // The pair that makes each token, and whether all ranks before its own are lower; the highest rank among
     // the merges that make it, including its own, 0 for a byte.
     let (mut made, mut highest) = (vec![None; tokens.len()], vec![0; tokens.len()]);
