@@ -1,6 +1,7 @@
 //! Documents in memory, which the calling thread supplies in batches.
 
 use super::counting::{Counting, UNKNOWN_TEXT_BYTES};
+use super::places::ReservedPlaces;
 use super::worker::Worker;
 use super::workers::Workers;
 use crate::control::{Control, Stage};
@@ -46,7 +47,7 @@ impl Counting {
             }
         }
         workers.finish(control)?;
-        self.span(begin, end - begin);
+        self.spans.lock().push(ReservedPlaces { start: begin, len: end - begin });
         self.place = end;
         Ok(())
     }

@@ -108,9 +108,4 @@ impl Counting {
     pub(super) fn workers(&self) -> usize {
         if self.pretokenizer.is_parallel() { self.options.workers.max(1) } else { 1 }
     }
-
-    /// Records that `len` bytes of text were counted from the place `start` on.
-    pub(super) fn span(&self, start: u64, len: u64) {
-        self.spans.lock().push(ReservedPlaces { start, len });
-    }
 }

@@ -3,6 +3,7 @@
 use std::thread;
 
 use super::counting::{Counting, UNKNOWN_TEXT_BYTES};
+use super::places::ReservedPlaces;
 use super::worker::Worker;
 use super::workers::Workers;
 use crate::control::{Control, Stage};
@@ -105,7 +106,7 @@ impl Counting {
                 worker.document(&part.text, place + len, control)?;
                 len += part.text.len() as u64;
             }
-            self.span(*place, len);
+            self.spans.lock().push(ReservedPlaces { start: *place, len });
             let is_last = failure.is_some();
             counted.push(Counted { source: chunk.source, lines: documents.lines, failure });
             drop(documents);

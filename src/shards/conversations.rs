@@ -40,7 +40,7 @@ pub(super) struct Conversations<'a> {
     pub(super) training: &'a Training,
     /// Whether names of special tokens in a prompt or a completion become their ids.
     pub(super) special: bool,
-    pub(super) special_ids: &'a SpecialIds,
+    pub(super) special_ids: SpecialIds,
 }
 
 impl Conversations<'_> {

@@ -113,7 +113,8 @@ impl Encoded {
 /// Encodes jobs.
 pub(super) struct Documents<'a> {
     encoder: &'a Encoder,
-    reader: Option<&'a RecordReader>,
+    /// How records become documents; `None` if documents are texts.
+    conversations: Option<Conversations<'a>>,
     sources: &'a [InputFile],
     cutter: &'a ChunkCutter<'a>,
     options: &'a ShardOptions,
@@ -137,16 +138,15 @@ impl<'a> Documents<'a> {
         let reads = BufferPool::up_to(options.chunk_bytes.saturating_mul(2) as usize);
         let ids = BufferPool::up_to(4 * GROUP_BYTES);
         let special_ids = SpecialIds::new(&options.special_ids);
-        let isa = Isa::best();
-        Documents { encoder, reader, sources, cutter, options, isa, special_ids, reads, ids }
-    }
-
-    /// How records become documents; `None` if documents are texts.
-    fn conversations(&self) -> Option<Conversations<'_>> {
-        let ShardOptions { training, special, .. } = self.options;
-        let (training, read) = training.as_ref().zip(self.reader)?;
-        let (encoder, special_ids) = (self.encoder, &self.special_ids);
-        Some(Conversations { encoder, read, training, special: *special, special_ids })
+        let (isa, special) = (Isa::best(), options.special);
+        let conversations = options.training.as_ref().zip(reader).map(|(training, read)| Conversations {
+            encoder,
+            read,
+            training,
+            special,
+            special_ids: special_ids.clone(),
+        });
+        Documents { encoder, conversations, sources, cutter, options, isa, special_ids, reads, ids }
     }
 
     /// The ids of a job.
@@ -182,7 +182,7 @@ impl<'a> Documents<'a> {
 
     fn new_documents<'t>(&self) -> ChunkDocuments<'a, 't> {
         let mut documents = ChunkDocuments::new(self.cutter);
-        documents.places = self.reader.map(|_| Vec::new());
+        documents.places = self.conversations.as_ref().map(|_| Vec::new());
         documents
     }
 
@@ -220,8 +220,8 @@ impl<'a> Documents<'a> {
         if let Some(count) = encoded.counts.last_mut() {
             count.lines += lines;
         }
-        if let Some(conversations) = self.conversations() {
-            encoded.failure = self.records(&conversations, &parts, places, encoded, control)?.or(failure);
+        if let Some(conversations) = &self.conversations {
+            encoded.failure = self.records(conversations, &parts, places, encoded, control)?.or(failure);
             encoded.skipped[first..].sort_by_key(|skipped| (skipped.line, skipped.offset));
             return Ok(());
         }

@@ -14,7 +14,7 @@ pub struct Cutter<'a> {
     specials: &'a Specials,
     rule: CutRule,
     /// Bytes of context that must be known on each side of a place.
-    margin: usize,
+    pub(crate) margin: usize,
     guard: Option<Guard<'a>>,
 }
 
@@ -64,11 +64,6 @@ impl<'a> Cutter<'a> {
     /// Whether there can be places for a cut at all.
     pub(crate) fn can_cut(&self) -> bool {
         self.rule.is_some()
-    }
-
-    /// Bytes of context that must be known on each side of a place.
-    pub(crate) fn margin(&self) -> usize {
-        self.margin
     }
 
     /// The first place for a cut in `text` at or after `from`; the end of `text` if there is none.

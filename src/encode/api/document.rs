@@ -206,7 +206,7 @@ impl Document {
 
     /// The first and last chunk that an edit affects.
     fn affected(&self, range: &Range<usize>, text_bytes: usize) -> (ChunkPlace, ChunkPlace) {
-        let margin = self.encoder.cutter(self.special, false).margin();
+        let margin = self.encoder.cutter(self.special, false).margin;
         let mut first = self.rope.at_byte(range.start.saturating_sub(margin));
         let mut last = self.rope.at_byte(range.end + margin);
         let end = last.before.bytes + self.rope.chunk(last).text.len();

@@ -191,7 +191,7 @@ fn next_cut(cutter: &Cutter<'_>, isa: Isa, text: Text<'_>, from: usize) -> Resul
         return Ok(cutter.cut_from(bytes, from));
     }
     // A character has at least one byte, so as many characters hold the context that a decision needs.
-    let margin = cutter.margin();
+    let margin = cutter.margin;
     let low = from.saturating_sub(margin);
     let mut look = 256;
     loop {
