@@ -1,6 +1,7 @@
 //! Options of a training, and its result.
 
-use serde::Deserialize;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
 
 /// The rule that decides which of several equally frequent pairs merges. "Ids" are internal ids: bytes by
 /// value, then merges by age; if a vocabulary is extended, those of its tokens are in the order of its own
@@ -46,6 +47,7 @@ impl Ties {
 #[serde(default, deny_unknown_fields)]
 pub struct Options {
     /// The rule for equally frequent pairs.
+    #[serde(deserialize_with = "ties")]
     pub ties: Ties,
     /// The maximum number of tokens to add.
     pub max_merges: usize,
@@ -59,6 +61,11 @@ pub struct Options {
     /// The maximum number of words of a token that is made, from pieces of text in the tokens of the
     /// vocabulary that is extended; `None` to learn from words. Whitespace of ASCII separates words.
     pub max_words: Option<u32>,
+}
+
+/// A rule by its name; an error names the option.
+fn ties<'de, D: Deserializer<'de>>(json: D) -> Result<Ties, D::Error> {
+    Ties::deserialize(json).map_err(|error| D::Error::custom(format_args!("ties: {error}")))
 }
 
 impl Default for Options {
