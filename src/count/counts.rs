@@ -140,9 +140,13 @@ impl PretokenCounts {
     }
 
     /// The number of different pretokens.
-    #[allow(clippy::len_without_is_empty)]
     pub fn len(&self) -> usize {
         self.slots.len()
+    }
+
+    /// Whether there are no pretokens.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
     }
 
     /// The sum of all counts.
