@@ -224,7 +224,7 @@ def _messages(messages: Iterable[Mapping[str, Any]], trusted: set[str], first: i
 
 
 def has_weight(message: Mapping[str, Any]) -> bool:
-    """Return whether a message has weight: OpenAI's files give `weight: 0` to those that a model is not trained on."""
+    """Return whether a message has weight: those that a model must not learn have `weight: 0` in OpenAI's files."""
     weight = message.get("weight")
     return isinstance(weight, bool) or weight != 0
 
