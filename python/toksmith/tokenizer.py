@@ -391,7 +391,12 @@ class Tokenizer:
         """
         checked = arguments.checked_parts(parts)
         marks = b"".join(bytes([MARKS["TRUSTED"] * trusted]) * len(text) for text, trusted in checked)
-        return self._core.encode_marked("".join(text for text, _ in checked), marks)
+        try:
+            return self._core.encode_marked("".join(text for text, _ in checked), marks)
+        except ValueError:
+            for text, _ in checked:  # a lone surrogate has its place in its part
+                self._core.count(text, False)
+            raise
 
     def encode_pair(
         self, prompt: str, completion: str, boundary: Boundary = "joint", *, special: bool = True
