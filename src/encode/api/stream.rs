@@ -103,8 +103,8 @@ impl EncodeStream {
                 from = special.range.end;
             }
             if text.is_none() {
-                let rest = &pending[from..];
-                pretokenizer.for_each(rest, |range| encode(&rest[range], ids))?;
+                let last = &pending[from..];
+                pretokenizer.for_each(last, |range| encode(&last[range], ids))?;
                 return Ok((pending.len(), pending.len()));
             }
             // What is behind this place may belong to a special token that is not whole yet.

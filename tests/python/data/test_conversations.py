@@ -220,7 +220,7 @@ def test_texts_of_a_prompt_and_a_completion(tokenizer: Tokenizer, tmp_path: Path
     pairs = [(text(rng), text(rng)) for _ in range(100)]
     source = write(tmp_path / "pairs.jsonl", [{"prompt": one, "completion": other} for one, other in pairs])
     manifest = toksmith.tokenize(source, tokenizer, tmp_path / "out", messages=True, append="</s>", prepend="<s>")
-    count = sum(one.count(name) + other.count(name) for one, other in pairs for name in SPECIAL)
+    count = sum(text.count(name) for pair in pairs for text in pair for name in SPECIAL)
     assert manifest["totals"]["special_tokens"] == count > 9
     begin, end = tokenizer.special_tokens["<s>"], tokenizer.special_tokens["</s>"]
     for (ids, mask), (prompt, completion) in zip(written(toksmith.data.open(tmp_path / "out")), pairs, strict=True):
