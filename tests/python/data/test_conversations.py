@@ -218,7 +218,9 @@ def test_texts_of_a_prompt_and_a_completion(tokenizer: Tokenizer, tmp_path: Path
     """A token across the border belongs to the completion, and the token that is appended is trained on."""
     rng = random.Random(5)
     pairs = [(text(rng), text(rng)) for _ in range(100)]
-    source = write(tmp_path / "pairs.jsonl", [{"prompt": one, "completion": other} for one, other in pairs])
+    source = write(
+        tmp_path / "pairs.jsonl", [{"prompt": prompt, "completion": completion} for prompt, completion in pairs]
+    )
     manifest = toksmith.tokenize(source, tokenizer, tmp_path / "out", messages=True, append="</s>", prepend="<s>")
     count = sum(text.count(name) for pair in pairs for text in pair for name in SPECIAL)
     assert manifest["totals"]["special_tokens"] == count > 9
