@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import click
 
-from .._internal.messages import aligned, printable
+from .._internal import choices
+from .._internal.messages import aligned, counted, printable
 from .._internal.progress import reporter
 from ..data import checking, dataset
 from ..data import manifest as manifests
@@ -19,6 +22,7 @@ EXAMPLES = """\
   toksmith data tokens/ --check
   toksmith data tokens/ --document 3
   toksmith data tokens/ --document 0 --split val
+  toksmith data tokens/ --pack 4096 -o packed.parquet
 
 FOLDER is what toksmith tokenize writes. --check reads every byte; the exit
 status is 1 if a file is not what it was written as. On a terminal the tokens of
@@ -32,22 +36,33 @@ and a byte that is not part of a character as \\xNN."""
 @click.argument("folder", help="A folder of training data.")
 @option("--check", "Compare sizes and checksums of all files with the manifest.")
 @option("--document N", "Show the tokens of document N, the first of which is 0.")
-@option("--split NAME", "The split of the document. Default: train.")
+@option("--pack N", "Put whole documents into rows of N ids, and write these to a Parquet file for a trainer.")
+@option("-o, --output OUT", "The Parquet file to write.", name="out")
+@option("--long", "What becomes of a document longer than a row. Default: split.", choices.LongDocument)
+@option("--seed SEED", "The seed of the order of the rows. Default: 0.")
+@option("--split NAME", "The split of the document, or of the rows. Default: train.")
 @options.progress
 def data(
     folder: str,
     check: bool,
     document: int | None = None,
     split: str | None = None,
+    pack: int | None = None,
+    out: str | None = None,
     progress: Progress | None = None,
+    **packing: Any,
 ) -> None:
-    """Show what is in a folder of training data, check it, or show a document of it."""
-    if check and document is not None:
-        raise UsageError("--check and --document are mutually exclusive")
-    if split is not None and document is None:
-        raise UsageError("--split says where the document is: give --document N")
+    """Show what is in a folder of training data, check it, show a document of it, or pack its documents into rows."""
+    if check + (document is not None) + (pack is not None) > 1:
+        raise UsageError("--check, --document and --pack are mutually exclusive")
+    if split is not None and document is None and pack is None:
+        raise UsageError("--split says where the document, or the rows, are: give --document N or --pack N")
+    if pack is None and (out is not None or packing):
+        raise UsageError("--output, --long and --seed are options of --pack N")
     if check:
         _check(folder, progress)
+    elif pack is not None:
+        _pack(folder, split or "train", pack, out, progress, packing)
     elif document is not None:
         streams.write("-", _document(folder, split or "train", document))
     else:
@@ -68,6 +83,20 @@ def _check(folder: str, progress: Progress | None) -> None:
         advice = "copy these files again, or run the same toksmith tokenize with --verify, which repairs them"
         print(f"toksmith: {printable(folder)}: {advice}", file=sys.stderr)
     raise click.exceptions.Exit(1)
+
+
+def _pack(
+    folder: str, split: str, length: int, out: str | None, progress: Progress | None, packing: dict[str, Any]
+) -> None:
+    if out is None or out == "-":
+        raise UsageError("--pack writes a file: give -o FILE")
+    if Path(out).resolve().is_relative_to(Path(folder).resolve()):
+        raise UsageError(f"{printable(out)} is in the folder that is read: choose another place")
+    rows = dataset.open(folder, split).rows(length, **({"seed": 0} | packing))
+    rows.to_parquet(out)
+    streams.say_written(
+        out, f"{counted(len(rows), 'row')} of up to {length:,} ids, {rows.padding:.2%} padding", progress
+    )
 
 
 def _summary(manifest: manifests.Manifest) -> str:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import bisect
 import functools
 import itertools
+import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple, SupportsIndex
 
+from ..files import tables, whole_files
 from .packing import pack
 
 if TYPE_CHECKING:
@@ -23,6 +25,10 @@ if TYPE_CHECKING:
 _GROUP = 1 << 20
 # Groups whose rows stay in memory.
 _PACKED_GROUPS = 2
+# About how many ids a row group of Parquet has.
+_ROW_GROUP_IDS = 1 << 20
+_NOT_TRAINED = -100
+"""The label of an id without a loss, as PyTorch's `cross_entropy` has it."""
 
 
 class Row(NamedTuple):
@@ -132,6 +138,42 @@ class Rows:
             return row
         return row._replace(mask=np.concatenate([self._read_mask(start, stop) for _, start, stop in parts.tolist()]))
 
+    def to_parquet(self, path: str | os.PathLike[str]) -> None:
+        """Write the rows to a Parquet file, in their order, for a trainer that reads packed files, such as TRL's.
+
+        The columns are lists of `int32`: `input_ids`; `labels`, which are -100 where a model is not trained, and at
+        the first id of each part, which follows nothing; and `seq_lengths`, the lengths of the parts.
+
+        The file is whole, or not there. About a million ids are in memory at a time.
+
+        Raises:
+            OSError: The file cannot be written.
+            ImportError: pyarrow is not installed.
+        """
+        pa = tables.arrow()
+        numbers = pa.list_(pa.int32())
+        schema = pa.schema([(name, numbers) for name in ("input_ids", "labels", "seq_lengths")])
+        size = max(1, _ROW_GROUP_IDS // self.length)
+        with (
+            whole_files.replacing(path) as new,
+            new.open("wb") as file,
+            pa.parquet.ParquetWriter(file, schema, compression="zstd") as writer,
+        ):
+            for start in range(0, len(self), size):
+                rows = [_lists(self[number]) for number in range(start, min(start + size, len(self)))]
+                columns = zip(*rows, strict=True)
+                writer.write_table(pa.table([pa.array(list(column), numbers) for column in columns], schema=schema))
+
     def __repr__(self) -> str:
         rows = f"{len(self):,} rows of up to {self.length:,} ids, {self.padding:.2%} padding"
         return f"<{rows}, {self.dtype}, {self.order}>"
+
+
+def _lists(row: Row) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
+    """Return the ids, the labels and the lengths of the parts of a row."""
+    import numpy as np
+
+    follows = row.positions > 0
+    is_trained = follows if row.mask is None else row.mask & follows
+    ids = row.ids.astype(np.int32)
+    return ids, np.where(is_trained, ids, np.int32(_NOT_TRAINED)), np.diff(row.cu_seqlens)

@@ -133,13 +133,28 @@ def test_a_document_on_a_terminal(folder: Path, tokenizer: toksmith.Tokenizer) -
         (("out/tokenizer.toksmith",), 1, "not a folder"),
         (("out", "--document", 4), 1, "out: there is no document 4: there are 4, numbered from 0"),
         (("out", "--document", 0, "--split", "test"), 1, "no split 'test': the folder has 'train', 'val'"),
-        (("out", "--split", "val"), 2, "--split says where the document is"),
-        (("out", "--check", "--document", 1), 2, "--check and --document are mutually exclusive"),
+        (("out", "--split", "val"), 2, "--split says where the document, or the rows, are"),
+        (("out", "--check", "--document", 1), 2, "--check, --document and --pack are mutually exclusive"),
+        (("out", "--pack", 8, "--document", 1), 2, "--check, --document and --pack are mutually exclusive"),
+        (("out", "--long", "drop"), 2, "--output, --long and --seed are options of --pack N"),
+        (("out", "--pack", 8), 2, "--pack writes a file: give -o FILE"),
+        (("out", "--pack", 0, "-o", "p"), 1, "length is at least 1, not 0"),
+        (("out", "--pack", 8, "-o", "out/p"), 2, "out/p is in the folder that is read: choose another place"),
         ((), 2, "Missing argument 'FOLDER'"),
     ],
 )
 def test_errors(arguments: tuple[object, ...], status: int, expected: str, folder: Path) -> None:
     assert expected in run(*arguments, status=status, cwd=folder.parent)
+
+
+def test_packed_rows(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    monkeypatch.chdir(folder.parent)
+    done = run_command("data", "out", "--pack", 8, "-o", "packed.parquet", cwd=folder.parent)
+    rows = toksmith.data.open("out").rows(8, seed=0)
+    assert (done.stdout, done.returncode) == (b"", 0)
+    assert done.stderr.decode() == f"packed.parquet: {len(rows)} rows of up to 8 ids, {rows.padding:.2%} padding\n"
+    assert parquet.read_table("packed.parquet")["input_ids"].to_pylist() == [row.ids.tolist() for row in rows]
 
 
 def test_folders_that_are_not_whole(folder: Path) -> None:

@@ -88,3 +88,31 @@ def test_groups_are_packed_apart(group: int, data: TrainingData, monkeypatch: py
     assert len([*itertools.groupby(of_groups)]) == len(set(of_groups))
     if len(expected) > 3:
         assert of_groups != sorted(of_groups)
+
+
+@pytest.mark.parametrize("group_ids", [1, 100, 1 << 20])
+@pytest.mark.parametrize("is_masked", [False, True])
+def test_a_packed_file_has_the_rows(
+    group_ids: int, is_masked: bool, data: TrainingData, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    monkeypatch.setattr(rows_module, "_ROW_GROUP_IDS", group_ids)
+    if is_masked:
+        monkeypatch.setattr(TrainingData, "has_mask", True)
+        monkeypatch.setattr(TrainingData, "read_mask", lambda _, start, stop: np.arange(start, stop) % 3 == 0)
+    rows = data.rows(64, seed=5)
+    rows.to_parquet(tmp_path / "packed.parquet")
+    expected = []
+    for row in rows:
+        starts = row.cu_seqlens.tolist()[:-1]
+        labels = [
+            -100 if place in starts or (is_masked and id % 3) else id for place, id in enumerate(row.ids.tolist())
+        ]
+        lengths = [end - start for start, end in itertools.pairwise(row.cu_seqlens.tolist())]
+        expected.append({"input_ids": row.ids.tolist(), "labels": labels, "seq_lengths": lengths})
+    file = parquet.ParquetFile(tmp_path / "packed.parquet")
+    assert file.read().to_pylist() == expected
+    assert {str(column.type) for column in file.schema_arrow} == {"list<element: int32>"}
+    with pytest.raises(FileNotFoundError, match="missing"):
+        rows.to_parquet(tmp_path / "missing/packed.parquet")
+    assert [path.name for path in tmp_path.iterdir()] == ["packed.parquet"]
