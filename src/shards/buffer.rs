@@ -1,4 +1,4 @@
-//! A bounded buffer in which documents are shuffled.
+//! A bounded buffer in which documents are shuffled, or packed into rows.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -6,13 +6,17 @@ use std::sync::Arc;
 use xxhash_rust::xxh64::xxh64;
 
 use super::documents::Encoded;
+use super::ledger::Packed;
+use super::options::{Buffering, Packing};
+use super::packing::{PackedPart, pack};
+use crate::control::Control;
 use crate::error::Result;
 use crate::room;
 
 /// A document of a buffer, or a part of one.
 #[derive(Clone, Copy, Debug)]
 struct BufferedDocument {
-    /// The documents are sorted by this number, the hash of their number in the run.
+    /// The documents are sorted by this number: that of the document in the run, or its hash.
     key: u64,
     split: u8,
     /// Whether the document ends with this entry. The entries of its other parts stand right before this one.
@@ -23,10 +27,10 @@ struct BufferedDocument {
     len: usize,
 }
 
-/// Documents that wait until the buffer is full, so that all of them can be shuffled together.
-#[derive(Debug, Default)]
-pub(super) struct ShuffleBuffer {
-    seed: u64,
+/// Documents that wait until the buffer is full, so that all of them can be shuffled or packed together.
+#[derive(Debug)]
+pub(super) struct DocumentBuffer {
+    options: Buffering,
     /// Bytes of an id in the blocks.
     stride: usize,
     entries: Vec<BufferedDocument>,
@@ -44,9 +48,11 @@ pub(super) struct SplitRun {
     ids: u64,
 }
 
-impl ShuffleBuffer {
-    pub(super) fn new(seed: u64, stride: u64) -> Self {
-        ShuffleBuffer { seed, stride: stride as usize, ..ShuffleBuffer::default() }
+impl DocumentBuffer {
+    /// An empty buffer for ids of `stride` bytes.
+    pub(super) fn new(options: Buffering, stride: u64) -> Self {
+        let (entries, blocks) = (Vec::new(), Vec::new());
+        DocumentBuffer { options, stride: stride as usize, entries, blocks, ids: 0, is_open: false }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -60,8 +66,7 @@ impl ShuffleBuffer {
         &mut self,
         encoded: Encoded,
         (first, passed): (u64, u64),
-        full_ids: u64,
-    ) -> Result<(Vec<ShuffleBuffer>, u64)> {
+    ) -> Result<(Vec<DocumentBuffer>, u64)> {
         let (mut full, mut left) = (Vec::new(), 0);
         if let Some(head) = encoded.head
             && let Some(last) = self.entries.last().copied()
@@ -69,7 +74,7 @@ impl ShuffleBuffer {
             let len = head.bytes.len();
             let block = self.keep(&Arc::new(head.bytes))?;
             self.push(BufferedDocument { block, start: 0, len, ends: head.ends, ..last })?;
-            self.take_if_full(full_ids, &mut full);
+            self.take_if_full(&mut full);
         }
         let documents = encoded.parts.iter().map(|part| part.lengths.len()).sum::<usize>();
         let parts = encoded.parts.into_iter();
@@ -88,10 +93,10 @@ impl ShuffleBuffer {
                 None => *kept.insert(self.keep(bytes)?),
             };
             let ends = at + 1 < documents || encoded.open.is_none();
-            let key = xxh64(&number.to_le_bytes(), self.seed);
+            let key = self.options.seed.map_or(number, |seed| xxh64(&number.to_le_bytes(), seed));
             self.push(BufferedDocument { key, split, ends, block, start: *start, len })?;
             *start += len;
-            if self.take_if_full(full_ids, &mut full) {
+            if self.take_if_full(&mut full) {
                 parts.iter_mut().for_each(|(.., kept)| *kept = None);
                 left = at as u64 + 1;
             }
@@ -111,18 +116,22 @@ impl ShuffleBuffer {
     }
 
     /// If this buffer is full, moves its content to `full` and continues with an empty one.
-    fn take_if_full(&mut self, full_ids: u64, full: &mut Vec<ShuffleBuffer>) -> bool {
-        let is_full = !self.is_open && self.ids >= full_ids;
+    fn take_if_full(&mut self, full: &mut Vec<DocumentBuffer>) -> bool {
+        let is_full = !self.is_open && self.ids >= self.options.ids;
         if is_full {
-            let next = ShuffleBuffer::new(self.seed, self.stride as u64);
+            let next = DocumentBuffer::new(self.options, self.stride as u64);
             full.push(std::mem::replace(self, next));
         }
         is_full
     }
 
-    /// Sorts the documents of each split into their new order, and divides them into runs of about `ids` ids.
-    pub(super) fn shuffle(&mut self, ids: u64) -> Vec<SplitRun> {
+    /// Brings the documents of each split into their new order, and divides them into runs of about `ids`
+    /// ids. Adds what packing adds and leaves out to `packed`.
+    pub(super) fn arrange(&mut self, ids: u64, packed: &mut Packed) -> Result<Vec<SplitRun>> {
         self.entries.sort_by_key(|entry| (entry.split, entry.key));
+        if let Some(packing) = self.options.pack {
+            self.pack(packing, packed)?;
+        }
         let mut runs: Vec<SplitRun> = Vec::new();
         for (at, entry) in self.entries.iter().enumerate() {
             let split = usize::from(entry.split);
@@ -136,7 +145,83 @@ impl ShuffleBuffer {
                 _ => runs.push(SplitRun { split, order: at..at + 1, ids: len }),
             }
         }
-        runs
+        Ok(runs)
+    }
+
+    /// Puts the documents of each split into rows of one length. Rows are in the order of their first
+    /// documents, and the last document of each has the ids behind it that fill the row.
+    fn pack(&mut self, packing: Packing, packed: &mut Packed) -> Result<()> {
+        let entries = std::mem::take(&mut self.entries);
+        let (padding, mut max_free) = (self.blocks.len() as u32, 0);
+        for of_split in entries.chunk_by(|entry, next| entry.split == next.split) {
+            let documents: Vec<_> = of_split.split_inclusive(|entry| entry.ends).collect();
+            let lengths: Vec<_> = documents.iter().map(|document| self.ids_of(document)).collect();
+            let (parts, starts) = pack(&lengths, packing.length, packing.long, &Control::none())?;
+            let mut rows: Vec<_> = starts.windows(2).map(|at| &parts[at[0]..at[1]]).collect();
+            rows.sort_by_key(|row| row.iter().map(|(document, ids)| (*document, ids.start)).min());
+            for row in rows {
+                for (document, ids) in row {
+                    self.push_part(documents[*document], ids)?;
+                }
+                let free = packing.length - row.iter().map(|(_, ids)| ids.len()).sum::<usize>();
+                if free > 0
+                    && let Some(last) = self.entries.last_mut()
+                {
+                    last.ends = false;
+                    let filling = BufferedDocument { ends: true, block: padding, start: 0, ..*last };
+                    room::push(&mut self.entries, BufferedDocument { len: free * self.stride, ..filling })?;
+                    max_free = max_free.max(free);
+                    packed.padding += free as u64;
+                }
+            }
+            self.count_left_out(&documents, &parts, packed);
+        }
+        let block = padding_block(packing.pad, max_free, self.stride)?;
+        self.keep(&Arc::new(block))?;
+        Ok(())
+    }
+
+    /// How many ids the entries of a document have.
+    fn ids_of(&self, document: &[BufferedDocument]) -> usize {
+        document.iter().map(|entry| entry.len).sum::<usize>() / self.stride
+    }
+
+    /// Adds some ids of a document as a document.
+    fn push_part(&mut self, document: &[BufferedDocument], ids: &Range<usize>) -> Result<()> {
+        let (start, end) = (ids.start * self.stride, ids.end * self.stride);
+        let mut at = 0;
+        for entry in document {
+            let (from, to) = (start.max(at), end.min(at + entry.len));
+            if from < to {
+                let (start, len) = (entry.start + from - at, to - from);
+                let part = BufferedDocument { start, len, ends: to == end, ..*entry };
+                room::push(&mut self.entries, part)?;
+            }
+            at += entry.len;
+        }
+        Ok(())
+    }
+
+    /// Adds the ids that are in no row to `packed`.
+    fn count_left_out(&self, documents: &[&[BufferedDocument]], parts: &[PackedPart], packed: &mut Packed) {
+        let mut kept = vec![0; documents.len()];
+        for (document, ids) in parts {
+            kept[*document] = ids.end.max(kept[*document]);
+        }
+        for (document, kept) in documents.iter().zip(kept) {
+            packed.left_out += (self.ids_of(document) - kept) as u64;
+            let mut kept = kept * self.stride;
+            for entry in *document {
+                let skipped = kept.min(entry.len);
+                let bytes =
+                    &self.blocks[entry.block as usize][entry.start + skipped..entry.start + entry.len];
+                kept -= skipped;
+                if has_mask(self.stride) {
+                    let flags = bytes.chunks_exact(self.stride).filter_map(|id| id.last());
+                    packed.trained_left_out += flags.map(|flag| u64::from(*flag)).sum::<u64>();
+                }
+            }
+        }
     }
 
     /// For each document of a run, the number of its ids and the number of its entries.
@@ -159,4 +244,19 @@ impl ShuffleBuffer {
         }
         Ok((gathered, room::collected(self.lengths(order).map(|(ids, _)| ids))?))
     }
+}
+
+/// Whether ids of `stride` bytes have a byte of their mask behind them: ids have an even number of bytes.
+fn has_mask(stride: usize) -> bool {
+    stride % 2 == 1
+}
+
+/// The ids that fill rows, on which no model is trained.
+fn padding_block(pad: u32, count: usize, stride: usize) -> Result<Vec<u8>> {
+    let mut block = room::for_items(count * stride)?;
+    for _ in 0..count {
+        block.extend_from_slice(&pad.to_le_bytes()[..stride & !1]);
+        block.extend(has_mask(stride).then_some(0));
+    }
+    Ok(block)
 }

@@ -24,7 +24,7 @@ use crate::workers::Lock;
 
 const STATE: &str = "state.json";
 const KIND: &str = "toksmith unfinished run";
-const VERSION: u32 = 6;
+const VERSION: u32 = 7;
 const MAX_STATE_BYTES: u64 = 1 << 28;
 
 /// Writes the Parquet file of a shard from its ids and the places of its documents.

@@ -9,6 +9,18 @@ use super::shard::{Filling, Shard};
 use crate::source::{Cursor, Skipped};
 use crate::workers::Lock;
 
+/// What packing has added to all shards, and left out of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Packed {
+    /// The number of ids that fill rows.
+    pub padding: u64,
+    /// The number of ids of long documents that were dropped or truncated.
+    pub left_out: u64,
+    /// How many of these a model would be trained on.
+    pub trained_left_out: u64,
+}
+
 /// The state of a run between two jobs: all that is needed to continue from there. Its JSON is part of the
 /// state file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,7 +30,7 @@ pub struct Snapshot {
     pub at: Cursor,
     /// Ends of lines before the place, within its source.
     pub lines: u64,
-    /// The number of documents after the place that are already in the shards. With a shuffle these are
+    /// The number of documents after the place that are already in the shards. With a buffer these are
     /// documents of buffers that became full in the middle of a job.
     pub passed: u64,
     /// For each split the number of its open shard, and what that shard holds.
@@ -30,6 +42,8 @@ pub struct Snapshot {
     pub open: Option<usize>,
     /// For each split the sum of what all its shards hold.
     pub totals: Vec<Filling>,
+    /// What packing has added and left out.
+    pub packed: Packed,
     /// Documents of each source so far.
     pub documents: Vec<u64>,
     /// Bytes of the text of all documents.
@@ -60,6 +74,9 @@ impl Snapshot {
             self.text_bytes,
             self.special_tokens,
             self.trained,
+            self.packed.padding,
+            self.packed.left_out,
+            self.packed.trained_left_out,
             self.skipped_count,
         ];
         let mut all = numbers

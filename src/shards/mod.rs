@@ -37,8 +37,8 @@ pub use files::{
     DocumentRange, LLM_C_HEADER_BYTES, NPY_HEADER_BYTES, RawShard, ShardFormat, llm_c_header, npy_header,
 };
 pub use folder::{ParquetWriter, ShardEntry, ShardFolder};
-pub use ledger::Snapshot;
-pub use options::{HASHED_BYTES, ShardOptions, Shuffle, Split};
+pub use ledger::{Packed, Snapshot};
+pub use options::{Buffering, HASHED_BYTES, Packing, ShardOptions, Split};
 pub use packing::{LongDocument, PackedPart, pack};
 pub use permutation::{KEY_BYTES, Permutation};
 pub use place::MAX_LISTED;

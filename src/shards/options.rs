@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use serde::Deserialize;
 
 use super::files::ShardFormat;
+use super::packing::LongDocument;
 use super::training::Training;
 use crate::source::ReadOptions;
 
@@ -18,13 +19,26 @@ pub struct Split {
     pub below: u64,
 }
 
-/// A shuffle of documents in a bounded buffer.
+/// Rows of a fixed length, into which documents are packed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-pub struct Shuffle {
-    /// The seed of the new order.
-    pub seed: u64,
-    /// The buffer is full once it holds this many ids. Its documents are then written in another order.
-    pub buffer_ids: u64,
+pub struct Packing {
+    /// The number of ids in each row.
+    pub length: usize,
+    /// What becomes of a document that is longer.
+    pub long: LongDocument,
+    /// The id that fills rows.
+    pub pad: u32,
+}
+
+/// A bounded buffer, in which documents get another order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+pub struct Buffering {
+    /// The seed of the new order; `None` to keep the order.
+    pub seed: Option<u64>,
+    /// The buffer is full once it holds this many ids. Its documents are then written.
+    pub ids: u64,
+    /// How documents are packed into rows; `None` if they are not.
+    pub pack: Option<Packing>,
 }
 
 /// How documents become shards. Only `workers`, `chunk_bytes`, `snapshot_seconds` and `folder` have no
@@ -52,8 +66,8 @@ pub struct ShardOptions {
     pub splits: Vec<Split>,
     /// The seed of the hash that divides documents among the splits.
     pub seed: u64,
-    /// How documents are shuffled; `None` to keep their order.
-    pub shuffle: Option<Shuffle>,
+    /// How documents are shuffled or packed; `None` to write them as they come.
+    pub buffer: Option<Buffering>,
     /// A shard is closed once it holds this many ids.
     pub shard_size: u64,
     /// The format of whole shards.

@@ -3,12 +3,15 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
+use serde::Deserialize;
+
 use crate::control::Control;
 use crate::error::Result;
 use crate::room;
 
 /// What becomes of a document that is longer than a row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum LongDocument {
     /// It becomes rows of its own, and a rest.
     Split,

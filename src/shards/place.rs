@@ -4,10 +4,10 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::buffer::ShuffleBuffer;
+use super::buffer::DocumentBuffer;
 use super::documents::Encoded;
 use super::ledger::{Ledger, Pending, Snapshot};
-use super::options::{ShardOptions, Shuffle};
+use super::options::ShardOptions;
 use super::shard::{Filling, Shard};
 use super::write::{Content, PlacedIds, ShardRange};
 use crate::control::Control;
@@ -16,7 +16,7 @@ use crate::source::InputFile;
 
 /// How many skipped documents are listed; the rest are only counted.
 pub const MAX_LISTED: usize = 10_000;
-/// Ids of a shuffled buffer that one worker gathers and writes at a time.
+/// Ids of a buffer that one worker gathers and writes at a time.
 const GATHERED_IDS: u64 = 1 << 19;
 
 /// The splits with their open shards, and the state of the run.
@@ -25,8 +25,8 @@ pub(super) struct Placer {
     pub(super) now: Snapshot,
     /// The open shard of each split; `None` before its first document.
     shards: Vec<Option<Arc<Shard>>>,
-    buffer: Option<ShuffleBuffer>,
-    /// With a shuffle, the state before the first job whose documents are in the buffer, except for what the
+    buffer: Option<DocumentBuffer>,
+    /// With a buffer, the state before the first job whose documents are in the buffer, except for what the
     /// shards hold.
     before_buffer: Option<Snapshot>,
     /// Documents that will be read again and are already in the shards.
@@ -54,8 +54,8 @@ impl Placer {
     pub(super) fn open(options: &ShardOptions, mut now: Snapshot, control: &Control) -> Result<Self> {
         let mut placer = Placer {
             shards: options.splits.iter().map(|_| None).collect(),
-            buffer: options.shuffle.map(|shuffle| ShuffleBuffer::new(shuffle.seed, options.stride())),
-            before_buffer: options.shuffle.map(|_| now.clone()),
+            buffer: options.buffer.map(|buffer| DocumentBuffer::new(buffer, options.stride())),
+            before_buffer: options.buffer.map(|_| now.clone()),
             to_pass: std::mem::take(&mut now.passed),
             is_whole: true,
             documents: now.documents.iter().sum(),
@@ -105,9 +105,9 @@ impl Placer {
         let mut placing = Placing { placer: self, context, job, closed: 0, segments: Vec::new() };
         let (counts, end) = (std::mem::take(&mut encoded.counts), encoded.end);
         let Encoded { text_bytes, special_tokens, trained, .. } = encoded;
-        let placed = match context.options.shuffle {
+        let placed = match context.options.buffer {
             None => vec![placing.job(encoded)?],
-            Some(shuffle) => placing.buffers(encoded, shuffle)?,
+            Some(_) => placing.buffers(encoded)?,
         };
         let closed = placing.closed;
         for skipped in skipped {
@@ -159,6 +159,7 @@ impl Placer {
         let mut snapshot = self.before_buffer.as_ref().unwrap_or(&self.now).clone();
         snapshot.shards.clone_from(&self.now.shards);
         snapshot.totals.clone_from(&self.now.totals);
+        snapshot.packed = self.now.packed;
         snapshot.checksums = vec![Default::default(); snapshot.shards.len()];
         let shards = self.shards.iter().flatten().cloned().collect();
         ledger.add(Pending { job, snapshot, shards });
@@ -280,13 +281,13 @@ impl Placing<'_, '_> {
     }
 
     /// Adds the documents of a job to the buffer, and places those of the buffers that became full.
-    fn buffers(&mut self, encoded: Encoded, shuffle: Shuffle) -> Result<Vec<PlacedIds>> {
+    fn buffers(&mut self, encoded: Encoded) -> Result<Vec<PlacedIds>> {
         let mut placed = Vec::new();
         let documents = encoded.parts.iter().map(|part| part.lengths.len() as u64).sum::<u64>();
         let passed = self.placer.to_pass.min(documents);
         self.placer.to_pass -= passed;
         let Some(buffer) = &mut self.placer.buffer else { return Ok(placed) };
-        let (full, left) = buffer.add(encoded, (self.placer.documents, passed), shuffle.buffer_ids)?;
+        let (full, left) = buffer.add(encoded, (self.placer.documents, passed))?;
         if !full.is_empty() {
             self.placer.before_buffer = Some(Snapshot { passed: left, ..self.placer.now.clone() });
         }
@@ -297,8 +298,8 @@ impl Placing<'_, '_> {
     }
 
     /// Places the documents of a buffer in their new order.
-    fn buffer(&mut self, mut buffer: ShuffleBuffer, placed: &mut Vec<PlacedIds>) -> Result<()> {
-        let runs = buffer.shuffle(GATHERED_IDS);
+    fn buffer(&mut self, mut buffer: DocumentBuffer, placed: &mut Vec<PlacedIds>) -> Result<()> {
+        let runs = buffer.arrange(GATHERED_IDS, &mut self.placer.now.packed)?;
         let buffer = Arc::new(buffer);
         for run in runs {
             let (mut start, mut at) = (run.order.start, run.order.start);
@@ -309,7 +310,7 @@ impl Placing<'_, '_> {
                 added.documents += 1;
                 let before = self.placer.now.shards[run.split].1.ids;
                 if before + added.ids >= self.context.options.shard_size || at == run.order.end {
-                    let what = Content::Shuffled(buffer.clone(), start..at);
+                    let what = Content::Buffered(buffer.clone(), start..at);
                     self.segment(run.split, added, what)?;
                     self.close_if_full(run.split);
                     (start, added) = (at, Filling::default());

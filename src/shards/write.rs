@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::buffer::ShuffleBuffer;
+use super::buffer::DocumentBuffer;
 use super::documents::Encoded;
 use super::shard::{Filling, Shard};
 use crate::error::Result;
@@ -23,8 +23,8 @@ pub(super) enum Content {
     Head(Arc<Encoded>),
     /// In the part of a split: a range of its bytes, and the documents that end in this range.
     SplitIds { encoded: Arc<Encoded>, split: usize, bytes: Range<usize>, documents: Range<usize> },
-    /// In a shuffled buffer: a range of its entries in their new order.
-    Shuffled(Arc<ShuffleBuffer>, Range<usize>),
+    /// In a buffer: a range of its entries in their new order.
+    Buffered(Arc<DocumentBuffer>, Range<usize>),
 }
 
 /// Segments to be written.
@@ -61,7 +61,7 @@ impl ShardRange {
                 let part = &encoded.parts[*split];
                 shard.write(*at, &part.bytes[bytes.clone()], &ends(at.ids, &part.lengths[documents.clone()])?)
             }
-            Content::Shuffled(buffer, order) => {
+            Content::Buffered(buffer, order) => {
                 let (bytes, lengths) = buffer.gather(order.clone())?;
                 shard.write(*at, &bytes, &ends(at.ids, &lengths)?)
             }

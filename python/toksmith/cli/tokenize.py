@@ -33,6 +33,7 @@ EXAMPLES = """\
   toksmith tokenize 'web/*.jsonl.zst' -t gpt2 -o data \\
       --append '<|endoftext|>' --format nanogpt --split val=0.0005
   toksmith tokenize chats.jsonl -t ./model -o data --messages
+  toksmith tokenize chats.jsonl -t ./model -o data --messages --pack 4096
   zcat dump.jsonl.gz | toksmith tokenize - --field text -t gpt2 -o data \\
       --append '<|endoftext|>'
 
@@ -76,6 +77,9 @@ is finished, missing and damaged files are written again."""
 )
 @option("--shuffle SEED", "Shuffle the documents within a buffer.")
 @option("--shuffle-buffer N", "The number of ids in the buffer. Default: 20000000.")
+@option("--pack N", "Put documents within the buffer into rows of exactly N ids.")
+@option("--long", "What becomes of a document longer than a row. Default: split.", choices.LongDocument)
+@option("--pad TOKEN", "The special token that fills rows. Default: the last --append, or the end of a text.")
 @option(
     "--messages",
     "The documents are conversations: records with messages, or with a prompt and a completion. Each id has a mask.",
@@ -154,6 +158,8 @@ def summary(manifest: manifests.JsonObject, name: str, seconds: float) -> str:
     shards = sum(len(split["shards"]) for split in manifest["splits"].values())
     trained = totals.get("trained_tokens")
     share = "" if trained is None or not totals["tokens"] else f", {trained / totals['tokens']:.1%} trained on"
+    if "padding_tokens" in totals and totals["tokens"]:
+        share += f", {totals['padding_tokens'] / totals['tokens']:.2%} padding"
     each = f" ({totals['text_bytes'] / totals['tokens']:.2f} bytes each{share})" if totals["tokens"] else ""
     special = totals.get("special_tokens")
     of_text = f", {counted(special, 'special token')} in the text" if special else ""

@@ -108,6 +108,16 @@ class Folder:
             advice = "pass the same value to continue, or choose another folder"
             raise ValueError(f"{what} {shown(str(self.path))} had {name} {difference}: {advice}")
 
+    def _counted(self, snapshot: JsonObject) -> JsonObject:
+        """Return the totals of conversations and of rows."""
+        counts = {}
+        if self.options.settings["messages"]:
+            counts["trained_tokens"] = snapshot["trained"] - snapshot["packed"]["trained_left_out"]
+        if self.options.settings["pack"]:
+            counts["padding_tokens"] = snapshot["packed"]["padding"]
+            counts["left_out_tokens"] = snapshot["packed"]["left_out"]
+        return counts
+
     def write_manifest(self, manifest: JsonObject, tokenizer: Tokenizer) -> None:
         """Finish the run."""
         tokenizer.save(whole_files.without_link(self.path / TOKENIZER), verify=False)
@@ -143,7 +153,7 @@ class Folder:
                 "special_tokens": snapshot["special_tokens"],
                 "tokens": sum(total["ids"] for total in snapshot["totals"]),
                 "skipped": snapshot["skipped_count"],
-                **({"trained_tokens": snapshot["trained"]} if settings["messages"] else {}),
+                **self._counted(snapshot),
             },
             "run": self.run,
         }

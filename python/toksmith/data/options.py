@@ -9,13 +9,13 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from .._internal import arguments
-from .._internal.choices import Errors, OnError, ShardFormat
+from .._internal.choices import Errors, LongDocument, OnError, ShardFormat
 from .._internal.messages import shown
 from ..encoding.file_encoding import is_wide
 from ..files import tables
 from ..tokenizer import Tokenizer
 from .conversations import Conversations
-from .manifest import FORMATS, Format
+from .manifest import FORMATS, Format, JsonObject
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
@@ -70,6 +70,9 @@ class Options:
         template: bool | None = None,
         shuffle: int | None = None,
         shuffle_buffer: int = DEFAULT_BUFFER,
+        pack: int | None = None,
+        long: LongDocument = "split",
+        pad: str | int | None = None,
         special: bool = True,
         conversations: Conversations | None = None,
         document_separator: str | None = None,
@@ -94,10 +97,12 @@ class Options:
             if has_layout:
                 self.warning = conversations.warning if append is None else None
         arguments.one_of("on_error", on_error, OnError)
-        buffer = arguments.checked_limit("shuffle_buffer", shuffle_buffer, 1)
+        packing = _packing(tokenizer, (pack, long, pad), appended)
+        buffer = _buffer(shuffle, shuffle_buffer, packing)
+        if packing is not None:
+            shard_ids = max(1, shard_ids // packing["length"]) * packing["length"]
         self.splits = [*shares, REMAINDER]
         self.dtype = "uint32" if wide else "uint16"
-        specials = [*tokenizer.special_tokens.values()]
         self.core: dict[str, Any] = {
             "splits": _bounds(shares),
             "special": bool(special),
@@ -107,17 +112,16 @@ class Options:
             "separator": arguments.checked_separator(document_separator),
             "prepend": _ids("prepend", prepended, tokenizer),
             "append": _ids("append", appended, tokenizer),
-            "special_ids": [*conversations.special_ids] if conversations else specials if special else [],
+            "special_ids": _special_ids(tokenizer, conversations, special),
             "training": None if conversations is None else conversations.training,
             "seed": arguments.checked_seed("seed", seed),
-            "shuffle": None if shuffle is None else (arguments.checked_seed("shuffle", shuffle), buffer),
+            "buffer": buffer,
             "shard_size": shard_ids,
             "format": format,
             "workers": arguments.checked_workers(workers),
             "chunk_bytes": 1 << 20,
             "snapshot_seconds": 5.0,
         }
-        core = self.core
         self.settings = {
             "format": format,
             "dtype": self.dtype,
@@ -126,12 +130,13 @@ class Options:
             "template": bool(template),
             "shard_size": None if self.form.is_single else shard_ids,
             "split": shares,
-            "seed": core["seed"],
-            "shuffle": core["shuffle"] and core["shuffle"][0],
-            "shuffle_buffer": core["shuffle"] and core["shuffle"][1],
-            "special": core["special"],
+            "seed": self.core["seed"],
+            "shuffle": buffer and buffer["seed"],
+            "shuffle_buffer": buffer and buffer["ids"],
+            "pack": packing,
+            "special": bool(special),
             "messages": None if conversations is None else conversations.settings,
-            "document_separator": core["separator"],
+            "document_separator": self.core["separator"],
             "errors": errors,
             "on_error": on_error,
         }
@@ -163,6 +168,40 @@ def _ends(
     end = tokenizer._core.end_of_text() if append is None and not prepended else None
     advice = "the documents have no token between them, and the tokenizer has one to end a text: choose"
     return prepended, appended, end and f'{advice} append="{end}", or append="{NONE}"'
+
+
+def _special_ids(tokenizer: Tokenizer, conversations: Conversations | None, special: bool) -> list[int]:
+    """Return the ids that are counted where text has become one."""
+    if conversations is not None:
+        return [*conversations.special_ids]
+    return [*tokenizer.special_tokens.values()] if special else []
+
+
+def _packing(
+    tokenizer: Tokenizer, options: tuple[int | None, LongDocument, str | int | None], appended: list[str | int]
+) -> JsonObject | None:
+    """Return how documents are packed into rows, as the core has it."""
+    pack, long, pad = options
+    arguments.one_of("long", long, LongDocument)
+    if pack is None:
+        if long != "split" or pad is not None:
+            raise ValueError("long and pad are for rows: choose their length with pack=")
+        return None
+    if pad is None:
+        pad = appended[-1] if appended else tokenizer._core.end_of_text()
+    names = _names("pad", pad)
+    if len(names) != 1:
+        raise ValueError("pack fills rows with one special token: name it with pad=, or with append=")
+    return {"length": arguments.checked_limit("pack", pack, 1), "long": long, "pad": _ids("pad", names, tokenizer)[0]}
+
+
+def _buffer(shuffle: int | None, shuffle_buffer: int, packing: JsonObject | None) -> JsonObject | None:
+    """Return the buffer in which documents are shuffled or packed, as the core has it."""
+    size = arguments.checked_limit("shuffle_buffer", shuffle_buffer, 1)
+    if packing is not None and packing["length"] > size:
+        raise ValueError(f"pack is at most shuffle_buffer, {size:,} ids, not {packing['length']:,}")
+    seed = None if shuffle is None else arguments.checked_seed("shuffle", shuffle)
+    return None if seed is None and packing is None else {"seed": seed, "ids": size, "pack": packing}
 
 
 def _shard_ids(form: Format, shard_size: int, wide: bool, tokenizer: Tokenizer) -> int:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _core
 from .._internal import arguments
-from .._internal.choices import OnError, ShardFormat, TrainOn, Untrained
+from .._internal.choices import LongDocument, OnError, ShardFormat, TrainOn, Untrained
 from .._internal.messages import counted
 from .._internal.progress import Report
 from ..corpus import Corpus, TextSources
@@ -50,6 +50,9 @@ def tokenize(
     template: bool | None = None,
     shuffle: int | None = None,
     shuffle_buffer: int = DEFAULT_BUFFER,
+    pack: int | None = None,
+    long: LongDocument = "split",
+    pad: str | int | None = None,
     special: bool = True,
     messages: bool = False,
     train_on: TrainOn = "assistant",
@@ -89,6 +92,13 @@ def tokenize(
             `append` and `prepend`. Without a choice, a tokenizer that has one gives a warning.
         shuffle: A seed. Documents are then shuffled within a buffer.
         shuffle_buffer: Ids that the buffer holds.
+        pack: How many ids a row has. Documents within the buffer are then put into rows of exactly so many ids by
+            best-fit decreasing, as `toksmith.data.pack` does, and no row is in two shards: `windows(pack)` gives the
+            rows, as any reader of windows of this length does. `shuffle` orders the rows; without it, their first
+            documents do. Padding is part of the last document of a row, and no model is trained on it.
+        long: What becomes of a document longer than a row: "split" makes several documents of it, "truncate" keeps
+            its beginning, "drop" leaves it out.
+        pad: The special token that fills rows; default: the last of `append`, or the one that ends a text.
         special: Whether special tokens in the text become their ids. Pass False for text that you do not trust.
         messages: Whether the documents are conversations: records with `messages` (or the field that `field` names),
             and `tools` if there are some, which the chat template of the tokenizer lays out; or records with `prompt`
@@ -112,8 +122,8 @@ def tokenize(
 
     Returns:
         The content of `manifest.json` in the folder: shards with their sizes and checksums, documents and tokens of
-        each split and source, totals (among them the special tokens that stood in the text, and the ids of
-        conversations that a model is trained on), documents that were left out.
+        each split and source, totals (among them the special tokens that stood in the text, the ids of conversations
+        that a model is trained on, and the padding of rows), documents that were left out.
 
     Raises:
         FileNotFoundError: A file is missing, or a glob or folder holds none.
@@ -147,6 +157,9 @@ def tokenize(
         template=template,
         shuffle=shuffle,
         shuffle_buffer=shuffle_buffer,
+        pack=pack,
+        long=long,
+        pad=pad,
         special=special,
         conversations=conversations,
         document_separator=corpus.document_separator,

@@ -279,6 +279,34 @@ def test_formats(format: Any, shuffle: int | None, tokenizer: Tokenizer, tmp_pat
         assert ("mask" in shard) == (format != "parquet")
 
 
+@pytest.mark.parametrize("long", ["split", "truncate", "drop"])
+def test_padding_is_not_trained_on(long: Any, tokenizer: Tokenizer, tmp_path: Path) -> None:
+    chats = [conversation(random.Random(seed)) for seed in range(80)]
+    source = write(tmp_path / "chats.jsonl", [{"messages": chat} for chat in chats])
+    pad = tokenizer.special_tokens["</s>"]
+    manifest = toksmith.tokenize(
+        source, tokenizer, tmp_path / "out", messages=True, chat={"chat_template": INST}, shard_size=300, pack=64,
+        long=long, pad="</s>", shuffle_buffer=1000,
+    )  # fmt: skip
+    data = toksmith.data.open(tmp_path / "out")
+    assert len(data) % 64 == 0
+    totals = manifest["totals"]
+    assert totals["trained_tokens"] == data.read_mask(0, len(data)).sum()
+    expected = [encoded(tokenizer, inst(chat), ALL) for chat in chats]
+    assert totals["tokens"] + totals["left_out_tokens"] - totals["padding_tokens"] == sum(
+        len(ids) for ids, _ in expected
+    )
+    assert (totals["left_out_tokens"] == 0) == (long == "split")
+    padding = 0
+    for window in range(len(data) // 64):
+        ids, mask = data[window * 64 : window * 64 + 64], data.read_mask(window * 64, window * 64 + 64)
+        last = 63
+        while ids[last] == pad and not mask[last]:
+            last -= 1
+        padding += 63 - last
+    assert padding == totals["padding_tokens"]
+
+
 def test_rows_have_the_mask(tokenizer: Tokenizer, tmp_path: Path) -> None:
     chats = [conversation(random.Random(seed)) for seed in range(60)]
     source = write(tmp_path / "chats.jsonl", [{"messages": chat} for chat in chats])
@@ -302,10 +330,12 @@ def test_rows_have_the_mask(tokenizer: Tokenizer, tmp_path: Path) -> None:
         texts.read_mask(0, 1)
 
 
-@pytest.mark.parametrize("shuffle", [None, 3])
+@pytest.mark.parametrize(
+    "order", [{}, {"shuffle": 3}, {"pack": 60}, {"pack": 60, "shuffle": 3, "long": "drop"}], ids=str
+)
 @pytest.mark.parametrize("kind", ["texts", "file"])
 def test_going_on(
-    kind: str, shuffle: int | None, tokenizer: Tokenizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    kind: str, order: dict[str, Any], tokenizer: Tokenizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A run that ends anywhere goes on to the same bytes."""
     monkeypatch.setattr(module, "SNAPSHOT_SECONDS", 0.0)
@@ -313,7 +343,7 @@ def test_going_on(
     records = [{"messages": conversation(rng)} for _ in range(120)]
     source = write(tmp_path / "a.jsonl", records)
     options: dict[str, Any] = {"messages": True, "chat": {"chat_template": INST}, "shard_size": 900}
-    options |= {"shuffle": shuffle, "shuffle_buffer": 700}
+    options |= order | {"shuffle_buffer": 700} | ({"pad": "</s>"} if "pack" in order else {})
 
     def ending(count: int) -> Iterator[dict[str, Any]]:
         yield from records[:count]

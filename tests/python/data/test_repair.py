@@ -79,7 +79,11 @@ def check_repaired(folder: Path, damage: dict[str, Callable[[Path], Any]], again
     assert again() == told, "nothing is damaged any more, so there is no warning"
 
 
-@pytest.mark.parametrize("options", [{}, {"shuffle": 5, "shuffle_buffer": 1200}], ids=["in order", "shuffled"])
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"shuffle": 5, "shuffle_buffer": 1200}, {"pack": 100, "shuffle_buffer": 1200}],
+    ids=["in order", "shuffled", "packed"],
+)
 @pytest.mark.parametrize("form", FORMATS)
 def test_each_format(form: str, options: dict[str, Any], source: Path, tokenizer: Tokenizer, tmp_path: Path) -> None:
     if form == "parquet":

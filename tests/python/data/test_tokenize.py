@@ -190,6 +190,71 @@ def test_splits_and_a_shuffle(workers: int, tokenizer: Tokenizer, documents: lis
     assert all(shards.values())
 
 
+@pytest.mark.parametrize("workers", [1, 8])
+@pytest.mark.parametrize("long", ["split", "truncate", "drop"])
+@pytest.mark.parametrize("shuffle", [None, 8])
+@pytest.mark.parametrize(("length", "shard_size"), [(10, 100), (60, 900), (1500, 100_000)])
+def test_packed_rows(
+    length: int,
+    shard_size: int,
+    shuffle: int | None,
+    long: Any,
+    workers: int,
+    tokenizer: Tokenizer,
+    documents: list[str],
+    tmp_path: Path,
+) -> None:
+    source = tmp_path / "a.jsonl"
+    source.write_bytes(jsonl(documents))
+    options: dict[str, Any] = {"split": {"val": 0.1}, "shuffle": shuffle, "shuffle_buffer": 1500, "long": long}
+    out, pad = tmp_path / "out", tokenizer.special_tokens["<|pad|>"]
+    manifest = toksmith.tokenize(
+        source,
+        tokenizer,
+        out,
+        workers=workers,
+        append=END,
+        pad="<|pad|>",
+        shard_size=shard_size,
+        pack=length,
+        **options,
+    )
+    rounded = max(1, shard_size // length) * length
+    append = [tokenizer.special_tokens[END]]
+    options |= {"pack": length, "pad": pad, "shard_size": rounded, "append": append}
+    shards = shards_oracle.expected(tokenizer, documents, **options)
+    shards_oracle.check(out, shards)
+    assert all(sum(map(len, shard)) % length == 0 for of_split in shards.values() for shard in of_split)
+    ids = [id for of_split in shards.values() for shard in of_split for document in shard for id in document]
+    assert manifest["totals"]["padding_tokens"] == ids.count(pad)
+    all_ids = sum(len(tokenizer.encode(text, special=True)) + 1 for text in documents)
+    assert manifest["totals"]["left_out_tokens"] == all_ids - len(ids) + ids.count(pad)
+
+
+def test_a_packed_document_may_come_in_many_chunks(tokenizer: Tokenizer, end: int, tmp_path: Path) -> None:
+    texts = ["the quick brown " * 900, "low", "newest " * 700]
+    for number, text in enumerate(texts):
+        (tmp_path / f"{number}.txt").write_text(text)
+    paths = [tmp_path / f"{number}.txt" for number in range(3)]
+    for long in ("split", "truncate", "drop"):
+        out = tmp_path / long
+        toksmith.tokenize(paths, tokenizer, out, append=END, pack=1000, long=long, shuffle_buffer=1000, workers=2)
+        options = {"append": [end], "pack": 1000, "long": long, "pad": end, "shuffle_buffer": 1000}
+        shards_oracle.check(out, shards_oracle.expected(tokenizer, texts, **options))
+
+
+def test_windows_of_packed_data_are_its_rows(tokenizer: Tokenizer, end: int, tmp_path: Path) -> None:
+    toksmith.tokenize(
+        iter(["low " * number for number in range(30)]), tokenizer, tmp_path / "out", append=END, pack=80
+    )
+    data = toksmith.data.open(tmp_path / "out")
+    starts = {data.documents.bounds(number)[0] for number in range(len(data.documents))}
+    windows = data.windows(80)
+    assert len(windows) * 80 == len(data)
+    assert all(windows.start(number) in starts for number in range(len(windows)))
+    assert all(window[-1] == end for window in windows)
+
+
 def test_a_split_does_not_depend_on_the_order(tokenizer: Tokenizer, documents: list[str], tmp_path: Path) -> None:
     different = list(dict.fromkeys(documents))
     found = []

@@ -21,7 +21,7 @@ from toksmith.data.manifest import FORMATS as FORMS
 FORMATS: dict[str, dict[str, Any]] = {
     "bin": {"shard_size": 170, "split": "val=0.3"},
     "nanogpt": {},
-    "npy": {"shard_size": 170},
+    "npy": {"shard_size": 170, "pack": 17, "pad": "<|endoftext|>", "shuffle_buffer": 40},
     "llm.c": {"shard_size": 170},
     "megatron": {"shard_size": 170, "shuffle": 3, "shuffle_buffer": 40},
     "parquet": {"shard_size": 170},
@@ -273,9 +273,10 @@ def test_special_tokens_of_the_text_are_counted(tokenizer: Tokenizer, tmp_path: 
 
 
 @pytest.mark.parametrize(
-    "option", ["append", "prepend", "shard_size", "seed", "shuffle", "shuffle_buffer", "workers"]
+    "option", ["append", "prepend", "shard_size", "seed", "shuffle", "shuffle_buffer", "pack", "pad", "workers"]
 )
 def test_numbers_are_not_truth_values(option: str, tokenizer: Tokenizer, tmp_path: Path) -> None:
     with pytest.raises(TypeError, match=f"{option}(: an id)? is a whole number, not True"):
-        toksmith.tokenize(iter(TEXTS), tokenizer, tmp_path / "out", **{option: True})  # type: ignore[arg-type]
+        options = {"pack": 9} if option == "pad" else {}
+        toksmith.tokenize(iter(TEXTS), tokenizer, tmp_path / "out", **{option: True} | options)  # type: ignore[arg-type]
     assert not (tmp_path / "out").exists()

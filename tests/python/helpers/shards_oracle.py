@@ -3,7 +3,7 @@
 import functools
 import json
 import struct
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +63,9 @@ def expected(
     prepend: Iterable[int] = (),
     shuffle: int | None = None,
     shuffle_buffer: int = 20_000_000,
+    pack: int | None = None,
+    long: str = "split",
+    pad: int = -1,
     special: bool = True,
 ) -> dict[str, list[list[list[int]]]]:
     """Return for each split its shards, each a list of documents, each a list of ids."""
@@ -77,8 +80,14 @@ def expected(
                 break
             share -= part
         found.append((name, [*prepend, *tokenizer.encode(text, special=special), *append]))
-    if shuffle is not None:
-        found = shuffled(found, shuffle, shuffle_buffer)
+    if shuffle is not None or pack is not None:
+        arranged = []
+        for buffer in buffers(found, shuffle, shuffle_buffer):
+            for name in [*splits, "train"]:
+                of_split = [ids for split_name, ids in buffer if split_name == name]
+                of_split = of_split if pack is None else packed(of_split, pack, long, pad)
+                arranged += [(name, ids) for ids in of_split]
+        found = arranged
     shards: dict[str, list[list[list[int]]]] = {name: [] for name in [*splits, "train"]}
     for name, ids in found:
         of_split = shards[name]
@@ -88,15 +97,40 @@ def expected(
     return shards
 
 
-def shuffled(documents: list[tuple[str, list[int]]], seed: int, buffer: int) -> list[tuple[str, list[int]]]:
-    """Return documents in the order of the hashes of their numbers, buffer by buffer."""
-    done, held = [], []
+def buffers(
+    documents: list[tuple[str, list[int]]], seed: int | None, buffer: int
+) -> Iterator[list[tuple[str, list[int]]]]:
+    """Yield the documents of each buffer, by the hashes of their numbers if there is a seed."""
+    held = []
     for number, document in enumerate(documents):
-        held.append((xxh64(struct.pack("<Q", number), seed), document))
+        held.append((number if seed is None else xxh64(struct.pack("<Q", number), seed), document))
         if sum(len(ids) for _, (_, ids) in held) >= buffer or number + 1 == len(documents):
-            done += [document for _, document in sorted(held, key=lambda pair: pair[0])]
+            yield [document for _, document in sorted(held, key=lambda pair: pair[0])]
             held = []
-    return done
+
+
+def packed(documents: list[list[int]], length: int, long: str, pad: int) -> list[list[int]]:
+    """Return the documents of rows of one length, the longest part first into the fullest row that has room."""
+    parts = []
+    for number, ids in enumerate(documents):
+        if long == "drop" and len(ids) > length:
+            continue
+        end = min(len(ids), length) if long == "truncate" else len(ids)
+        parts += [(number, start, min(start + length, end)) for start in range(0, end, length)]
+    rows: list[list[tuple[int, int, int]]] = []
+    for part in sorted(parts, key=lambda part: part[1] - part[2]):
+        room = [length - sum(end - start for _, start, end in row) for row in rows]
+        enough = [row for row in range(len(rows)) if room[row] >= part[2] - part[1]]
+        if enough:
+            rows[min(enough, key=room.__getitem__)].append(part)
+        else:
+            rows.append([part])
+    found = []
+    for row in sorted(rows, key=min):
+        of_row = [documents[number][start:end] for number, start, end in row]
+        of_row[-1] = of_row[-1] + [pad] * (length - sum(map(len, of_row)))
+        found += of_row
+    return found
 
 
 def check(folder: Path, shards: dict[str, list[list[list[int]]]], dtype: str = "<u2") -> dict[str, Any]:
