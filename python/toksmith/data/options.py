@@ -97,7 +97,7 @@ class Options:
             if has_layout:
                 self.warning = conversations.warning if append is None else None
         arguments.one_of("on_error", on_error, OnError)
-        packing = _packing(tokenizer, (pack, long, pad), appended)
+        packing = _packing(tokenizer, self.form, (pack, long, pad), appended)
         buffer = _buffer(shuffle, shuffle_buffer, packing)
         if packing is not None:
             shard_ids = max(1, shard_ids // packing["length"]) * packing["length"]
@@ -178,7 +178,10 @@ def _special_ids(tokenizer: Tokenizer, conversations: Conversations | None, spec
 
 
 def _packing(
-    tokenizer: Tokenizer, options: tuple[int | None, LongDocument, str | int | None], appended: list[str | int]
+    tokenizer: Tokenizer,
+    form: Format,
+    options: tuple[int | None, LongDocument, str | int | None],
+    appended: list[str | int],
 ) -> JsonObject | None:
     """Return how documents are packed into rows, as the core has it."""
     pack, long, pad = options
@@ -187,6 +190,11 @@ def _packing(
         if long != "split" or pad is not None:
             raise ValueError("long and pad are for rows: choose their length with pack=")
         return None
+    if form.name == "parquet":
+        raise ValueError(
+            "pack is for formats of bare ids: a Parquet file has a row for each document; to_parquet of "
+            "toksmith.data.open(folder).rows(length) writes packed rows"
+        )
     if pad is None:
         pad = appended[-1] if appended else tokenizer._core.end_of_text()
     names = _names("pad", pad)

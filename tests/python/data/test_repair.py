@@ -88,6 +88,7 @@ def check_repaired(folder: Path, damage: dict[str, Callable[[Path], Any]], again
 def test_each_format(form: str, options: dict[str, Any], source: Path, tokenizer: Tokenizer, tmp_path: Path) -> None:
     if form == "parquet":
         pytest.importorskip("pyarrow")
+        options = {name: value for name, value in options.items() if name != "pack"}
     folder = tmp_path / "folder"
 
     def again(**more: Any) -> Any:
