@@ -2,7 +2,7 @@
 
 A change is what differs from REVISION (by default HEAD, so what is not committed), and files that git does not know.
 Tests belong to a file by name: `src/encode/cache/mod.rs` has the tests of Rust whose names have "encode" or "cache",
-and `test_encode_file.py`; `python/toksmith/formats/saving.py` has `tests/python/formats`, and its own examples.
+and `test_encode_file.py`; `python/toksmith/formats/sources.py` has `tests/python/formats`, and its own examples.
 This is a quick look while one works: `make test` runs everything.
 """
 

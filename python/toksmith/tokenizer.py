@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import os
 import pickle
@@ -9,19 +10,21 @@ import types
 import warnings
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, TypedDict, overload
 
 from . import patterns
-from ._core import MARKS, Continuations, DecodeStream, Document, Pipeline
+from ._core import FORMATS, MARKS, Continuations, DecodeStream, Document, Pipeline
 from ._core import Tokenizer as CoreTokenizer
 from ._internal import arguments, choices
 from ._internal.choices import Boundary, Errors, FileFormat, Side, Unmatched
 from ._internal.messages import shown
-from ._internal.progress import Report
+from ._internal.progress import Report, reporter
 from ._internal.views import ListView
 from .encoding import exact_lengths, text_streaming
-from .formats import sources
+from .files import inputs, whole_files
+from .formats import sources, templates, verification
 
 if TYPE_CHECKING:
     import numpy as np
@@ -37,6 +40,9 @@ StrPath = str | os.PathLike[str]
 Pairs = Iterable[tuple[bytes, bytes]]
 Specials = Iterable[str] | Mapping[str, int]
 SpecialToken = str | EllipsisType | None
+
+# Bytes of a file per read; None leaves it to the core. Tests make it small, so that short texts span several reads.
+WINDOW_BYTES: int | None = None
 
 _cores: weakref.WeakValueDictionary[int, CoreTokenizer] = weakref.WeakValueDictionary()
 """The tokenizers of this process by address. Unpickling one of them shares it, and reads nothing."""
@@ -314,19 +320,21 @@ class Tokenizer:
             ValueError: The file is not UTF-8 (names file and byte); it is JSON lines, Parquet, compressed or
                 otherwise no plain text; `out` is the file itself; or an id does not fit into `dtype`.
         """
-        from .encoding import file_encoding
-
-        ids: NDArray[np.unsignedinteger] | int = file_encoding.encode_file(
-            self._core,
-            arguments.path_of("path", path),
-            None if out is None else arguments.path_of("out", out),
-            dtype,
-            progress,
-            workers=arguments.checked_workers(workers),
-            special=special,
-            replace=arguments.replaces_invalid(errors),
-        )
-        return ids
+        source, target = arguments.path_of("path", path), None if out is None else arguments.path_of("out", out)
+        threads, replace = arguments.checked_workers(workers), arguments.replaces_invalid(errors)
+        inputs.check_exists(source, "a text is for encode")
+        inputs.check_plain(source)
+        wide = arguments.is_wide(dtype, out is None or self.max_id >= 2**16)
+        options: dict[str, Any] = {"wide": wide, "workers": threads, "special": special, "replace": replace}
+        with reporter(progress) as report:
+            encode: Callable[..., NDArray[Any] | int] = functools.partial(
+                self._core.encode_file, source, progress=report, window_bytes=WINDOW_BYTES, **options
+            )
+            if target is None:
+                return encode(out=None)
+            whole_files.check_not_read(target, [source])
+            with whole_files.replacing(target) as temporary:
+                return encode(out=(temporary, target))
 
     @overload
     def encode_iterable(
@@ -950,9 +958,20 @@ class Tokenizer:
                 ids. Nothing is written.
         """
         arguments.one_of("format", format, choices.FileFormat)
-        from .formats import saving
-
-        saving.save(self._core, arguments.path_of("path", path), format, verify)
+        place, names = arguments.path_of("path", path), FORMATS[format][1]
+        text, _, pattern, *_ = self._core.pattern()
+        template = self.pipeline and self.pipeline.template
+        paths: list[StrPath] = [*(Path(place, name) for name in names)] or [place]
+        self._write(zip(paths, self._core.written(format), strict=True), format, verify, make_folder=bool(names))
+        if format == "gpt2" and pattern != "gpt2":
+            shown_pattern = shown(pattern or text, 400)
+            warnings.warn(
+                f"{' and '.join(names)} hold no pattern: load them with pattern={shown_pattern}", stacklevel=2
+            )
+        if format == "sentencepiece" and template and template.added():
+            warnings.warn(
+                f"{place} holds no template: add the tokens around a text as its library does", stacklevel=2
+            )
 
     def save_huggingface(
         self,
@@ -990,12 +1009,19 @@ class Tokenizer:
                 differently, a special token whose name spells another token (names the part); or a role is given to
                 a name that is no special token; or the file, read back, gives other ids. Nothing is written.
         """
+        if chat_template is not None:
+            templates.checked_source(chat_template)
         roles = {"bos_token": bos_token, "eos_token": eos_token, "unk_token": unk_token, "pad_token": pad_token}
-        from .formats import saving
+        chosen = {role: name for role, name in roles.items() if not isinstance(name, EllipsisType)}
+        place = Path(arguments.path_of("folder", folder))
+        files, warned = self._core.folder(chosen, chat_template, model_max_length)
+        for warning in warned:
+            warnings.warn(warning, stacklevel=2)
+        self._write(((place / name, data) for name, data in files.items()), "huggingface", verify, make_folder=True)
 
-        saving.save_huggingface(
-            self._core, arguments.path_of("folder", folder), roles, chat_template, model_max_length, verify
-        )
+    def _write(self, files: Iterable[tuple[StrPath, bytes]], format: str, verify: bool, *, make_folder: bool) -> None:
+        check = functools.partial(verification.verify, self._core, format) if verify else None
+        whole_files.write_all(((path, [data]) for path, data in files), check, make_folder=make_folder)
 
     # Identity
 

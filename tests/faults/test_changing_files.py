@@ -18,8 +18,8 @@ import pytest
 from child import run
 
 from toksmith import Corpus, Tokenizer, count_pretokens, train
+from toksmith import tokenizer as tokenizer_module
 from toksmith.cli import streams
-from toksmith.encoding import file_encoding
 from toksmith.files import tables, watching
 from toksmith.files.inputs import Source
 from toksmith.training import counting
@@ -220,7 +220,7 @@ def test_encode_file(change: Callable[[Path], None], pattern: str | None, tmp_pa
                 changed.append(True)
                 change(file)
 
-        small = mock.patch.object(file_encoding, "WINDOW_BYTES", 5000)
+        small = mock.patch.object(tokenizer_module, "WINDOW_BYTES", 5000)
         with small, pytest.raises(OSError, match=f"{file}: the file {CHANGES[change]}"):
             tokenizer.encode_file(file, to, progress=report, workers=1)
         assert not list(out.parent.iterdir())

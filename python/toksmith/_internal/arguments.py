@@ -12,6 +12,7 @@ from . import choices
 from .messages import shown
 
 if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
     from typing_extensions import Buffer
 
 _Item = TypeVar("_Item")
@@ -195,6 +196,18 @@ def replaces_invalid(errors: str) -> bool:
     """Return whether the option `errors` says that invalid UTF-8 is replaced."""
     one_of("errors", errors, choices.Errors)
     return errors == "replace"
+
+
+def is_wide(dtype: DTypeLike | None, default: bool) -> bool:
+    """Return whether ids are `uint32`, not `uint16`."""
+    if dtype is None:
+        return default
+    import numpy as np
+
+    ids_dtype = np.dtype(dtype)
+    if ids_dtype not in (np.dtype("<u2"), np.dtype("<u4")):
+        raise ValueError(f"dtype is uint16 or uint32, not {ids_dtype}")
+    return bool(ids_dtype.itemsize == 4)
 
 
 def checked_text(text: object) -> str:

@@ -108,13 +108,15 @@ def train(
     order = {name: learning.pop(name) for name in ("special_ids", "byte_order") if name in learning}
     with streams.resumable(state, out, f"nothing was written{hint}"):
         request = Request(
+            sources=corpus,
+            vocab_size=vocab_size,
             special_tokens=_special_names(special_tokens, special_file),
             pattern=... if pattern is None else options.pattern_of(pattern),
             ids=IdOrder(order.get("special_ids", "first"), order.get("byte_order", "value")) if order else None,
             progress=streams.progress_of(progress, out),
             **learning,
         )
-        tokenizer = planned(corpus, vocab_size, request).run()
+        tokenizer = planned(request).run()
     if out == "-":
         streams.write(out, tokenizer._core.written("toksmith"))
     else:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from .._internal import arguments
 from .._internal.choices import Errors, LongDocument, OnError, ShardFormat
 from .._internal.messages import shown
-from ..encoding.file_encoding import is_wide
 from ..files import tables
 from ..tokenizer import Tokenizer
 from .conversations import Conversations
@@ -84,7 +83,7 @@ class Options:
         self.form = FORMATS[format]
         if format == "parquet":
             tables.arrow()
-        wide = is_wide(dtype, tokenizer.max_id >= 2**16)
+        wide = arguments.is_wide(dtype, tokenizer.max_id >= 2**16)
         shard_ids = _shard_ids(self.form, shard_size, wide, tokenizer)
         shares = _shares(split)
         has_layout = conversations is not None and bool(conversations.settings["templates"])

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from .. import _core
 from .._internal import arguments
 from .._internal.messages import shown
-from ..encoding.file_encoding import is_wide
 from ..tokenizer import Tokenizer, restored, tokenizer_of
 
 if TYPE_CHECKING:
@@ -211,7 +210,7 @@ def _check_column(name: str, names: list[str]) -> None:
 
 def _is_wide_for(tokenizer: Tokenizer, dtype: DTypeLike | None) -> bool:
     """Return whether ids are `uint32`, not `uint16`, into which all ids of the tokenizer must fit."""
-    wide = is_wide(dtype, True)
+    wide = arguments.is_wide(dtype, True)
     if not wide and tokenizer.max_id >= 2**16:
         raise ValueError(
             f'the tokenizer has ids up to {tokenizer.max_id}, which do not fit into uint16: pass dtype="uint32"'

@@ -12,6 +12,9 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from .._internal import arguments
 from ..tokenizer import Tokenizer
 from .batches import batch_function
@@ -20,7 +23,6 @@ from .engine import Engine
 from .workers import KeptFunction
 
 if TYPE_CHECKING:
-    from pyarrow import Table
     from ray.data import Dataset
 
     from .engine import Count, Encode
@@ -43,9 +45,7 @@ class _Ray(Engine["Dataset"]):
 
     def _sums(
         self, data: Dataset, column: str, count: Count, minimum: int, partitions: int | None, limited: bool
-    ) -> Iterator[Table]:
-        import pyarrow as pa
-
+    ) -> Iterator[pa.Table]:
         function = functools.partial(_count, count=functools.partial(count, column=column))
         counted = data.select_columns([column]).map_batches(KeptFunction(function), **_BLOCKS).materialize()
         if partitions is None:
@@ -75,36 +75,29 @@ train = _ENGINE.train
 tokenize = _ENGINE.tokenize
 
 
-def _count(block: Table, count: Count) -> Iterator[Table]:
-    import pyarrow as pa
-
+def _count(block: pa.Table, count: Count) -> Iterator[pa.Table]:
     yield counts_schema().empty_table()  # a block without texts has columns too
     for batch in count([block]):
         yield pa.Table.from_batches([batch])
 
 
-def _with_group(counts: Table, groups: int) -> Table:
-    import pyarrow as pa
-
+def _with_group(counts: pa.Table, groups: int) -> pa.Table:
     hashes = [zlib.crc32(pretoken) % groups for pretoken in counts["pretoken"].to_pylist()]
     return counts.append_column("group", pa.array(hashes, pa.int32()))
 
 
-def _tables(dataset: Dataset) -> Iterator[Table]:
+def _tables(dataset: Dataset) -> Iterator[pa.Table]:
     """Return the blocks that have rows, as tables."""
     import ray
 
     return (table for table in map(ray.get, dataset.to_arrow_refs()) if table.num_rows)
 
 
-def _sum(group: Table, minimum: int) -> Table:
+def _sum(group: pa.Table, minimum: int) -> pa.Table:
     """Return the sum for each pretoken of a group; a sum that does not fit into 64 bits is null.
 
     Sums of integers of 64 bits wrap in Arrow, so these are of 128 bits.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     wide = pa.table({"pretoken": group["pretoken"], "count": group["count"].cast(pa.decimal128(38))})
     sums = wide.group_by("pretoken").aggregate([("count", "sum")])
     total = pc.if_else(pc.less(sums["count_sum"], Decimal(2**63)), sums["count_sum"], None).cast(pa.int64())
@@ -112,9 +105,7 @@ def _sum(group: Table, minimum: int) -> Table:
     return table.filter(pc.fill_null(pc.greater_equal(total, minimum), True))
 
 
-def _rows(block: Table, function: Encode) -> Table:
-    import pyarrow as pa
-
+def _rows(block: pa.Table, function: Encode) -> pa.Table:
     return pa.table({"row": pa.array(list(function([block])), pa.string())})
 
 

@@ -13,6 +13,8 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+
 from .._internal.messages import shown
 from ..tokenizer import Tokenizer, tokenizer_of
 from .batches import encode_arrow
@@ -20,7 +22,6 @@ from .engine import Engine
 from .workers import KeptFunction
 
 if TYPE_CHECKING:
-    from pyarrow import Array, RecordBatch, Table
     from pyspark.sql import DataFrame
 
     from .engine import Count, Encode
@@ -43,7 +44,7 @@ class _Spark(Engine["DataFrame"]):
 
     def _sums(
         self, data: DataFrame, column: str, count: Count, minimum: int, partitions: int | None, limited: bool
-    ) -> Iterator[Table]:
+    ) -> Iterator[pa.Table]:
         texts = data.select(_texts(data, column)).toDF("text")
         function = KeptFunction(functools.partial(count, column="text"))
         sums = _summed(texts.mapInArrow(function, COUNTS), minimum, partitions)
@@ -70,7 +71,7 @@ train = _ENGINE.train
 tokenize = _ENGINE.tokenize
 
 
-def _collected(frame: DataFrame) -> Table:
+def _collected(frame: DataFrame) -> pa.Table:
     """Return a data frame as a table, in the process that calls."""
     from pyspark.errors import PythonException
 
@@ -93,8 +94,7 @@ def _rows(frame: DataFrame, function: Encode) -> list[str]:
     return [str(row) for row in table.sort_by("part")["row"].to_pylist()]
 
 
-def _numbered(batches: Iterable[RecordBatch], function: Encode) -> Iterator[RecordBatch]:
-    import pyarrow as pa
+def _numbered(batches: Iterable[pa.RecordBatch], function: Encode) -> Iterator[pa.RecordBatch]:
     from pyspark import TaskContext
 
     part = pa.array([TaskContext.get().partitionId()], pa.int32())
@@ -159,7 +159,6 @@ def encode_udf(tokenizer: Tokenizer | object, *, special: bool = True) -> Any:
     `binary`. Ids of the tokenizer above 2^31 - 1 are a `ValueError`, since Spark has no integer for them. Spark sends
     the tokenizer once to each executor, and each Python worker makes it once and keeps it.
     """
-    import pyarrow as pa
     from pyspark.sql import functions, types
 
     tokenizer = tokenizer_of(tokenizer)
@@ -167,19 +166,17 @@ def encode_udf(tokenizer: Tokenizer | object, *, special: bool = True) -> Any:
         raise ValueError(f"the tokenizer has ids up to {tokenizer.max_id}: the integers of Spark go up to {_MAX_ID}")
     kept = KeptFunction(functools.partial(_ids, tokenizer=tokenizer, special=special))
 
-    def encode(texts: Array) -> Array:
+    def encode(texts: pa.Array) -> pa.Array:
         return kept(texts)
 
     encode.__annotations__ = {"texts": pa.Array, "return": pa.Array}  # these tell Spark the kind of function
     return functions.arrow_udf(encode, types.ArrayType(types.IntegerType(), containsNull=False))
 
 
-def _ids(texts: Array, tokenizer: Tokenizer, special: bool) -> Array:
+def _ids(texts: pa.Array, tokenizer: Tokenizer, special: bool) -> pa.Array:
     """Return lists of ids in the integers of Spark, which have signs.
 
     Spark copies lists one element at a time, and looks whether each is null unless the type excludes it.
     """
-    import pyarrow as pa
-
     ids = encode_arrow(tokenizer, texts, special=special, workers=1)
     return ids.cast(pa.list_(pa.field("element", pa.int32(), nullable=False)))

@@ -16,7 +16,9 @@ import platform
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pyarrow as pa
 
 from .. import _core
 from .._internal.messages import shown
@@ -25,9 +27,6 @@ from ..data.table_texts import TextColumn
 from ..files import tables
 from ..files.inputs import Source
 from ..tokenizer import Tokenizer
-
-if TYPE_CHECKING:
-    from pyarrow import IntegerArray, RecordBatch, Table
 
 PIECES = "pieces"
 """The folder of pieces."""
@@ -63,7 +62,7 @@ def _kept(data: bytes) -> KeptFunction:
 
 
 def write_pieces(
-    batches: Iterable[RecordBatch | Table],
+    batches: Iterable[pa.RecordBatch | pa.Table],
     work: str,
     tokenizer: Tokenizer,
     options: str,
@@ -98,11 +97,9 @@ def _new_folder(work: str) -> Path:
 
 
 def _texts(
-    batches: Iterable[RecordBatch | Table], column: str, order: str | None, facts: Piece
+    batches: Iterable[pa.RecordBatch | pa.Table], column: str, order: str | None, facts: Piece
 ) -> Iterator[TextColumn]:
     """Yield the texts of a part that are not null; count them in `facts`, with their first and last number."""
-    import pyarrow as pa
-
     parts = (batch.to_batches() if hasattr(batch, "to_batches") else [batch] for batch in batches)
     for rows in itertools.chain.from_iterable(parts):
         cells = rows.column(0)
@@ -118,9 +115,7 @@ def _texts(
         yield from table_texts.columns(cells, source=0, per_row=0)
 
 
-def _check_order(column: IntegerArray, order: str, facts: Piece) -> None:
-    import pyarrow as pa
-
+def _check_order(column: pa.IntegerArray, order: str, facts: Piece) -> None:
     if not pa.types.is_integer(column.type):
         raise TypeError(f"column {shown(order)} is of type {column.type}: documents are ordered by whole numbers")
     if column.null_count:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from .. import _core, patterns
 from .._internal import arguments
@@ -272,7 +272,7 @@ def rows_of(core: _core.PretokenCounts) -> Iterator[tuple[bytes, int]]:
 
 def head_of(pattern: Pattern, special_tokens: list[str]) -> Head:
     """Return what counts are made under."""
-    return cast(Head, {**pattern.fields(), "special_tokens": special_tokens})
+    return {**pattern.fields(), "special_tokens": special_tokens}
 
 
 def check_specials(counts: PretokenCounts, names: list[str]) -> None:

@@ -12,10 +12,9 @@ import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
 
 from .. import _core
-from .._internal.choices import Unmatched
 from .._internal.messages import shown
 from ..files import reading, text_files, whole_files
 from ..files.tables import arrow
@@ -33,20 +32,8 @@ KEY = b"toksmith"
 """The key of the metadata."""
 
 
-class Head(TypedDict, total=False):
-    """What counts were made under, and how many they are. It stands in files and tables as JSON."""
-
-    pattern: str | None
-    pattern_flags: int
-    unmatched: Unmatched
-    unicode: str | None
-    special_tokens: list[str]
-    ordered: bool
-    unique: int
-    total: int
-    bytes: int
-
-
+Head = dict[str, Any]
+"""What counts were made under, and how many they are: `_FIELDS`, and whether they are `ordered`; as JSON in files."""
 Counts: TypeAlias = "_core.PretokenCounts | _core.OversizedCounts"
 """What can be saved."""
 _FIELDS: dict[str, tuple[type, ...]] = {
@@ -78,8 +65,7 @@ def parse(line: bytes, name: str, where: str) -> Head:
         or not 0 <= min(numbers) <= max(numbers) < 2**64
     ):
         raise ValueError(f"{where} has no valid 'special_tokens', 'unique' or 'bytes'")
-    checked: Head = head
-    return checked
+    return dict(head)
 
 
 def schema(head: Head | None = None) -> Schema:

@@ -43,8 +43,10 @@ _LOG_FIELDS = ("merge", "id", "left", "right", "token", "count", "bytes")
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """What a training is asked for, as it was given: the options of `train`, and three of `count_pretokens`."""
+    """What a training is asked for, as it was given: the arguments of `train`, and three of `count_pretokens`."""
 
+    sources: Text | Mapping[str, Text]
+    vocab_size: int
     special_tokens: Iterable[str] = ()
     pattern: object = ...
     unmatched: Unmatched | None = None
@@ -167,9 +169,10 @@ class Plan:
         raise MemoryError(error)
 
 
-def planned(sources: Text | Mapping[str, Text], vocab_size: int, request: Request) -> Plan:
+def planned(request: Request) -> Plan:
     """Return the plan of a training, checked."""
-    size, parity = arguments.whole("vocab_size", vocab_size), request.parity
+    sources, parity = request.sources, request.parity
+    size = arguments.whole("vocab_size", request.vocab_size)
     superwords = None if request.superwords is None else Superwords.of(request.superwords)
     texts = _texts(sources, parity)
     ready = [text for text in texts if isinstance(text, PretokenCounts)]

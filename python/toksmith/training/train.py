@@ -95,23 +95,7 @@ def train(
     >>> train(PretokenCounts({b"lowest": 3}), 259, base=tokenizer).encode("lowest")
     [257, 101, 258]
     """
-    request = Request(
-        special_tokens=special_tokens,
-        pattern=pattern,
-        ties=ties,
-        min_frequency=min_frequency,
-        max_token_length=max_token_length,
-        forced_tokens=forced_tokens,
-        base=base,
-        ids=ids,
-        parity=parity,
-        superwords=superwords,
-        memory_limit=memory_limit,
-        progress=progress,
-        checkpoint=checkpoint,
-        log=log,
-    )
-    return planned(sources, vocab_size, request).run()
+    return planned(Request(**locals())).run()
 
 
 def train_bpe(

@@ -103,7 +103,7 @@ def test_no_message_of_the_library_keeps_an_argument() -> None:
     """The texts of all errors of training and encoding, with an option that a value is given to in each."""
     root = Path(toksmith.__file__).parent
     given = re.compile(rf"""({app._NAMES})=["'…{{]""")
-    for path in [*root.glob("training/*.py"), *root.glob("_internal/*.py"), root / "encoding/file_encoding.py"]:
+    for path in [*root.glob("training/*.py"), *root.glob("_internal/*.py"), root / "tokenizer.py"]:
         for line in path.read_text(encoding="utf-8").splitlines():
             found = given.search(line)
             if found and line.lstrip().startswith(("f'", 'f"', '"', "'")):

@@ -8,7 +8,7 @@ from unittest import mock
 
 import toksmith
 from toksmith import PretokenCounts, Tokenizer
-from toksmith.encoding import file_encoding
+from toksmith import tokenizer as tokenizer_module
 from toksmith.training import counting
 
 
@@ -33,5 +33,5 @@ def count_pretokens(
 def encode_file(
     tokenizer: Tokenizer, path: Path, out: Path | None = None, *, window_bytes: int | None, **options: Any
 ) -> Any:
-    with mock.patch.object(file_encoding, "WINDOW_BYTES", window_bytes):
+    with mock.patch.object(tokenizer_module, "WINDOW_BYTES", window_bytes):
         return tokenizer.encode_file(path, out, **options)

@@ -15,9 +15,9 @@ from tokenizers import decoders, normalizers, pre_tokenizers
 
 import toksmith
 from toksmith import Tokenizer
+from toksmith import tokenizer as tokenizer_module
 from toksmith.compat.huggingface import DecodeStream
 from toksmith.compat.huggingface import Tokenizer as StandIn
-from toksmith.encoding import file_encoding
 
 NFC = normalizers.NFC()
 
@@ -61,7 +61,7 @@ def test_texts_in_parts_and_files_in_windows(kind: str, tmp_path: Path, monkeypa
         cuts = sorted(rng.choices(range(len(text) + 1), k=5))
         parts = [text[start:end] for start, end in itertools.pairwise([0, *cuts, len(text)])]
         path.write_bytes(text.encode())
-        monkeypatch.setattr(file_encoding, "WINDOW_BYTES", rng.choice([1, 7, 30]))
+        monkeypatch.setattr(tokenizer_module, "WINDOW_BYTES", rng.choice([1, 7, 30]))
         for special in (True, False):
             ids = ours.encode(text, special=special)
             assert list(ours.encode_iterable(parts, special=special)) == ids, (text, parts)

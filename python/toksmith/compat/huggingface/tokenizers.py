@@ -9,8 +9,8 @@ import functools
 import json
 import operator
 import os
-from collections.abc import Callable, Coroutine, Iterable, Sequence
-from typing import Any, ParamSpec, TypeVar
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 from ... import _core
 from ..._core import HuggingFaceEncoding as Encoding
@@ -26,19 +26,6 @@ try:
     from tokenizers import ByteLevelBPETokenizer as _OriginalByteLevel
 except ImportError as error:
     raise ImportError("toksmith.compat.huggingface needs the package `tokenizers` before 1.0: install it") from error
-
-_P = ParamSpec("_P")
-_R = TypeVar("_R")
-
-
-def _in_thread(method: Callable[_P, _R]) -> Callable[_P, Coroutine[object, object, _R]]:
-    """Return a method that does the same in a thread, for programs with an event loop."""
-
-    @functools.wraps(method)
-    async def call(*args: _P.args, **options: _P.kwargs) -> _R:
-        return await asyncio.to_thread(method, *args, **options)
-
-    return call
 
 
 def _part(name: str, of_text: bool = True) -> Any:
@@ -261,16 +248,13 @@ class Tokenizer:
         shown = [[id for id in ids if id in vocab and id not in skipped] for ids in batch]
         return [tokenizer.decode(shown[0])] if len(shown) == 1 else tokenizer.decode_batch(shown)
 
-    async_encode = _in_thread(encode)
-    async_encode_batch = _in_thread(encode_batch)
-    async_encode_batch_fast = _in_thread(encode_batch_fast)
-    async_decode_batch = _in_thread(decode_batch)
-
     # The original
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
+        if name.startswith("async_"):  # for programs with an event loop
+            return functools.partial(asyncio.to_thread, getattr(self, name.removeprefix("async_")))
         return getattr(self._original, name)
 
     model = _part("model")
