@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .compat.tiktoken.registry import list_encoding_names as list_encoding_names
     from .corpus import Corpus as Corpus
     from .data.tokenize import tokenize as tokenize
-    from .formats.published.models import encoding_name_for_model as encoding_name_for_model
+    from .formats.published.encodings import encoding_name_for_model as encoding_name_for_model
     from .lab.view import view as view
     from .tokenizer import Tokenizer as Tokenizer
     from .training.counting import count_pretokens as count_pretokens
@@ -41,7 +41,7 @@ _NAMES = {
     "compat.tiktoken.registry": "encoding_for_model get_encoding list_encoding_names",
     "corpus": "Corpus",
     "data.tokenize": "tokenize",
-    "formats.published.models": "encoding_name_for_model",
+    "formats.published.encodings": "encoding_name_for_model",
     "lab.view": "view",
     "tokenizer": "Tokenizer",
     "training.counting": "count_pretokens",

@@ -156,6 +156,9 @@ def resolve(pattern: object, unmatched: choices.Unmatched = "keep") -> Pattern:
 def expression(pattern: str) -> str:
     """Return the regular expression of a name; any other expression as it is, unless it looks like a name.
 
+    It does if it is similar to a name; or if it has from 2 to 64 characters, a letter or a digit among them, and no
+    metacharacter of a regular expression.
+
     >>> expression("cl100k_base") == CL100K, expression("[a-z]+")
     (True, '[a-z]+')
     """
@@ -164,8 +167,15 @@ def expression(pattern: str) -> str:
         return NAMED[name]
     if pattern in COMPILED:
         return _core.from_fancy_regex(COMPILED[pattern])
-    if pattern not in SPELLINGS:
-        _refuse_name(pattern)
+    meant = None if pattern in SPELLINGS else _suggestion(pattern)
+    is_literal = any(map(str.isalnum, pattern)) and _METACHARACTERS.isdisjoint(pattern)
+    if meant is not None or (is_literal and 1 < len(pattern) <= _MAX_NAME):
+        question = "." if meant is None else f": did you mean {meant}?"
+        names = ", ".join([*NAMED, *COMPILED, *ALIASES])
+        raise ValueError(
+            f"{shown(pattern)} looks like the name of a pattern, but no pattern has this name{question} The names "
+            f"are {names}. An expression for these very characters is (?:{printable(pattern)})"
+        )
     return pattern
 
 
@@ -359,23 +369,6 @@ _MAX_NAME = 64
 _ALIKE = 0.8
 
 
-def _refuse_name(text: str) -> None:
-    """Raise ValueError for a string that looks like a name but is none; says how to write the expression.
-
-    It looks like a name if it has from 2 to 64 characters, a letter or a digit among them, and no metacharacter of a
-    regular expression; or if it is similar to a name.
-    """
-    meant = _suggestion(text)
-    is_literal = any(map(str.isalnum, text)) and _METACHARACTERS.isdisjoint(text) and 1 < len(text) <= _MAX_NAME
-    if meant is not None or is_literal:
-        question = "." if meant is None else f": did you mean {meant}?"
-        raise ValueError(
-            f"{shown(text)} looks like the name of a pattern, but no pattern has this name{question} The names are "
-            f"{', '.join([*NAMED, *COMPILED, *ALIASES])}. An expression for these very characters is "
-            f"(?:{printable(text)})"
-        )
-
-
 def warn_of_name(text: str) -> None:
     """Warn of an expression that is the name of a pattern, or similar to one, where only expressions are taken.
 
@@ -403,7 +396,7 @@ def _suggestion(text: str) -> str | None:
     if letters in ("none", "null"):
         return "None"
     spelled = {_letters(name): name for name in (*ALIASES, *COMPILED, *NAMED)}
-    close = [letters] if letters in spelled else difflib.get_close_matches(letters, spelled, 1, _ALIKE)
+    close = difflib.get_close_matches(letters, spelled, 1, _ALIKE)
     return repr(spelled[close[0]]) if close else None
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import functools
 import itertools
 import os
 import pickle
+import random
 import types
 import warnings
 import weakref
@@ -19,10 +21,10 @@ from ._core import FORMATS, MARKS, Continuations, DecodeStream, Document, Pipeli
 from ._core import Tokenizer as CoreTokenizer
 from ._internal import arguments, choices
 from ._internal.choices import Boundary, Errors, FileFormat, Side, Unmatched
-from ._internal.messages import shown
+from ._internal.messages import counted, shown
 from ._internal.progress import Report, reporter
 from ._internal.views import ListView
-from .encoding import exact_lengths, text_streaming
+from .encoding import text_streaming
 from .files import inputs, whole_files
 from .formats import sources, templates, verification
 
@@ -43,6 +45,8 @@ SpecialToken = str | EllipsisType | None
 
 # Bytes of a file per read; None leaves it to the core. Tests make it small, so that short texts span several reads.
 WINDOW_BYTES: int | None = None
+# How often `text_of` tries.
+_ATTEMPTS = 100
 
 _cores: weakref.WeakValueDictionary[int, CoreTokenizer] = weakref.WeakValueDictionary()
 """The tokenizers of this process by address. Unpickling one of them shares it, and reads nothing."""
@@ -269,7 +273,9 @@ class Tokenizer:
     def _encode_randomly(
         self, texts: Iterable[str], special: bool, workers: int | None, dropout: float, seed: int | None
     ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
-        rate, number = arguments.checked_dropout(dropout, seed)
+        number = int.from_bytes(os.urandom(8), "little") if seed is None else arguments.checked_seed("seed", seed)
+        if not 0 <= (rate := arguments.fraction("dropout", dropout)) <= 1:
+            raise ValueError(f"dropout is a probability from 0 to 1, not {shown(dropout)}")
         if self._core.is_spelled():
             raise ValueError(
                 "a tokenizer that merges by the names of its tokens has no dropout but that of its model: see "
@@ -322,8 +328,7 @@ class Tokenizer:
         """
         source, target = arguments.path_of("path", path), None if out is None else arguments.path_of("out", out)
         threads, replace = arguments.checked_workers(workers), arguments.replaces_invalid(errors)
-        inputs.check_exists(source, "a text is for encode")
-        inputs.check_plain(source)
+        inputs.check_plain(source, "a text is for encode")
         wide = arguments.is_wide(dtype, out is None or self.max_id >= 2**16)
         options: dict[str, Any] = {"wide": wide, "workers": threads, "special": special, "replace": replace}
         with reporter(progress) as report:
@@ -366,10 +371,14 @@ class Tokenizer:
         >>> [ids.tolist() for ids in Tokenizer().encode_iterable(["a", "b"], arrays=True)]
         [[97, 98]]
         """
-        threads, pieces = arguments.checked_workers(workers), arguments.checked_pieces(iterable)
+        threads = arguments.checked_workers(workers)
+        if isinstance(iterable, (bytes, os.PathLike)) or not isinstance(iterable, Iterable):
+            hint = ": encode_file takes a path" if isinstance(iterable, os.PathLike) else ""
+            kind = f"{type(iterable).__name__}{hint}"
+            raise TypeError(f"iterable is an iterable of str, such as an open file, not {kind}")
         if arrays:
-            return text_streaming.arrays(self._core, pieces, special, threads)
-        return itertools.chain.from_iterable(text_streaming.lists(self._core, pieces, special))
+            return text_streaming.arrays(self._core, iterable, special, threads)
+        return itertools.chain.from_iterable(text_streaming.lists(self._core, iterable, special))
 
     def encode_with_offsets(
         self, text: str, *, unit: Literal["characters", "bytes"] = "characters", special: bool = True
@@ -397,7 +406,19 @@ class Tokenizer:
         >>> chat.encode_parts([("<|end|>", False), ("<|end|>", True)]) == [*b"<|end|>", 256]
         True
         """
-        checked = arguments.checked_parts(parts)
+        if isinstance(parts, (str, bytes, Mapping)):
+            raise TypeError(f"parts is a list of (text, trusted) pairs, not {type(parts).__name__}")
+        checked: list[tuple[str, bool]] = []
+        for at, part in enumerate(parts):
+            if not isinstance(part, (tuple, list)) or len(part) != 2:
+                raise TypeError(
+                    f"part {at} is {shown(part)}: write a pair of a str and a bool, such as ('hi', False)"
+                )
+            text, trusted = part
+            if not isinstance(text, str) or not isinstance(trusted, bool):  # nothing but True and False says so
+                kinds = f"({type(text).__name__}, {type(trusted).__name__})"
+                raise TypeError(f"part {at} is {kinds}: write (str, bool), where True means that the text is trusted")
+            checked.append((text, trusted))
         marks = b"".join(bytes([MARKS["TRUSTED"] * trusted]) * len(text) for text, trusted in checked)
         try:
             return self._core.encode_marked("".join(text for text, _ in checked), marks)
@@ -577,13 +598,8 @@ class Tokenizer:
     def truncate(self, text: str, max_tokens: int, *, special: bool = True, side: Side = "right") -> str:
         """Return the longest prefix of at most `max_tokens` whole tokens of `encode(text)`.
 
-        The prefix ends on a character boundary, and is shortened until it has no more tokens on its own.
-
-        Args:
-            text: The text.
-            max_tokens: The number of tokens that may be left.
-            special: Whether special tokens become their ids.
-            side: Where the text is cut: "left" keeps its end.
+        The prefix ends on a character boundary, and is shortened until it has no more tokens on its own. `side` is
+        where the text is cut: "left" keeps its end.
         """
         arguments.one_of("side", side, Side)
         limit = arguments.checked_limit("max_tokens", max_tokens, 0)
@@ -621,7 +637,29 @@ class Tokenizer:
         >>> tokenizer.count(tokenizer.text_of(1000))
         1000
         """
-        return exact_lengths.text_of(self._core, arguments.checked_limit("tokens", tokens, 0), text, seed)
+        limit = arguments.checked_limit("tokens", tokens, 0)
+        tokens_of_piece = 1 if text is None else self.count(text)
+        if not tokens_of_piece:
+            raise ValueError("text has no tokens: give another, or None for random ones")
+        pieces = self._random_texts(seed) if text is None else itertools.repeat(text)
+        made, count = "", 0
+        for _ in range(_ATTEMPTS):
+            while count < limit:
+                made += "".join(itertools.islice(pieces, -(-(limit - count) // tokens_of_piece)))
+                count = self.count(made)
+            made = self.truncate(made, limit)
+            count = self.count(made)
+            if count == limit:
+                return made
+        raise ValueError(f"no text of exactly {counted(limit, 'token')} was found in {_ATTEMPTS} attempts")
+
+    def _random_texts(self, seed: int) -> Iterator[str]:
+        """Yield the texts of random tokens that can be read, and that are one token each."""
+        ids, rng = list(self.vocab), random.Random(seed)
+        for id in iter(lambda: rng.choice(ids), None):
+            text = self.decode([id])
+            if text.isprintable() and self.encode(text, special=False) == [id]:
+                yield text
 
     def split(self, text: str, max_tokens: int, overlap: int = 0, *, special: bool = True) -> list[str]:
         """Cut `text` into successive pieces; each is the result of `truncate` on the rest.
@@ -684,7 +722,13 @@ class Tokenizer:
         True
         """
         if starts is not None:
-            batch = _cut(batch, starts)
+            ids: Any = batch
+            places = [0]
+            for start in starts:
+                if not places[-1] <= start <= len(ids):
+                    raise ValueError(f"starts must rise within 0 to {len(ids)}, the number of ids")
+                places.append(start)
+            batch = [ids[start:end] for start, end in itertools.pairwise(places[1:])]
         rows = arguments.checked_batch(batch, "decode_batch", "lists of ids")
         return self._core.decode_batch(rows, errors, skip_special)
 
@@ -936,7 +980,17 @@ class Tokenizer:
             OSError: The file cannot be read.
             ValueError: The file is no such file, of a later version, or inconsistent; names what is wrong.
         """
-        return cls._of(sources.load_own(arguments.path_of("path", path)))
+        name = arguments.path_of("path", path)
+        hint = "load reads files of save; Tokenizer.from_pretrained reads folders, names and other files"
+        try:
+            return cls._of(CoreTokenizer.load(name, format="toksmith"))
+        except (FileNotFoundError, IsADirectoryError) as error:
+            code = error.errno or errno.EISDIR
+            raise type(error)(code, f"{os.strerror(code)} ({hint})", name) from None
+        except ValueError as error:
+            if "not a toksmith file" not in str(error):
+                raise
+            raise ValueError(f"{error} ({hint})") from None
 
     def save(self, path: StrPath, *, format: FileFormat = "toksmith", verify: bool = True) -> None:
         """Save the tokenizer to a file, or to a folder for GPT-2's two files.
@@ -1066,16 +1120,6 @@ def restored(kind: type[Tokenizer], fingerprint: str, fields: str, core: bytes, 
     except (AttributeError, TypeError, ValueError) as error:
         raise pickle.UnpicklingError(f"the pickle of the Tokenizer is damaged: {error}") from None
     return made
-
-
-def _cut(ids: Any, starts: Iterable[int]) -> list[Ids]:
-    """Return the parts of ids, each from one of `starts` to the next."""
-    places = [0]
-    for start in starts:
-        if not places[-1] <= start <= len(ids):
-            raise ValueError(f"starts must rise within 0 to {len(ids)}, the number of ids")
-        places.append(start)
-    return [ids[start:end] for start, end in itertools.pairwise(places[1:])]
 
 
 def tokenizer_of(tokenizer: object, argument: str = "tokenizer") -> Tokenizer:

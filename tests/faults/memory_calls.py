@@ -162,7 +162,11 @@ def calls(inputs: Inputs) -> Kinds:
 
     def trained(vocab_size: int, workers: int = 1, **options: Any) -> tuple[Call, Call]:
         def call() -> Any:
-            return planned(inputs.file, vocab_size, Request(workers=workers, **options)).run().fingerprint
+            return (
+                planned(Request(sources=inputs.file, vocab_size=vocab_size, workers=workers, **options))
+                .run()
+                .fingerprint
+            )
 
         return call, lambda: fresh.encode(small)
 

@@ -239,9 +239,9 @@ def test_windows_of_the_command_line(tmp_path: Path) -> None:
     for change, message in CHANGES.items():
         if change is replace:
             continue
-        for read in (streams.windows, streams.text):
+        for read in (streams.Input.windows, streams.Input.text):
             file.write_text(TEXT * 30)
-            windows = read(str(file))
+            windows = read(streams.Input(str(file), None))
             next(windows)
             change(file)
             with pytest.raises(OSError, match=f"{file}: the file {message}"):

@@ -57,8 +57,8 @@ def _arguments_of(taker: Callable[..., Any]) -> list[str]:
     return [*code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]]
 
 
-def whole(name: str, value: object, least: int | None = None) -> int:
-    """Return an argument that is a whole number, and not below the least one.
+def whole(name: str, value: object, least: int | None = None, bits: int | None = None) -> int:
+    """Return an argument that is a whole number: not below the least one, or from 0 to 2 to the power of `bits`.
 
     `True` and `False`, which Python counts among them, are mistakes.
     """
@@ -70,6 +70,8 @@ def whole(name: str, value: object, least: int | None = None) -> int:
         raise TypeError(f"{name} is a whole number, not {_kind_and_value(value)}") from None
     if least is not None and number < least:
         raise ValueError(f"{name} is at least {least}, not {shown(number)}")
+    if bits is not None and not 0 <= number <= 2**bits:
+        raise ValueError(f"{name} is {shown(number)}, not between 0 and 2^{bits}")
     return number
 
 
@@ -112,10 +114,8 @@ def special_list(special_tokens: Iterable[str] | Mapping[str, int] | None) -> li
             f"special_tokens is a list of names, or a mapping of names to ids, not {_kind_and_value(special_tokens)}"
         )
     pairs: Iterable[tuple[str, int | None]]
-    if hasattr(special_tokens, "items"):
-        pairs = ((name, _special_id(name, id)) for name, id in special_tokens.items())
-    else:
-        pairs = ((name, None) for name in special_tokens)
+    items = getattr(special_tokens, "items", None)
+    pairs = items() if items else ((name, None) for name in special_tokens)
     named = []
     for name, id in pairs:  # one by one: a long range is refused at its first number
         if not isinstance(name, str):
@@ -124,33 +124,11 @@ def special_list(special_tokens: Iterable[str] | Mapping[str, int] | None) -> li
             name.encode()
         except UnicodeEncodeError as error:
             raise ValueError(f"special token {shown(name)} has a lone surrogate at {error.start}") from None
-        named.append((name, id))
+        number, what = None, f"the id of special token {shown(name)}"
+        if items and not 0 <= (number := whole(what, id)) < 2**32:
+            raise ValueError(f"{what} is {shown(id)}: ids are whole numbers from 0 to 2^32 - 1")
+        named.append((name, number))
     return named
-
-
-def _special_id(name: str, id: int) -> int:
-    number = whole(f"the id of special token {shown(name)}", id)
-    if not 0 <= number < 2**32:
-        raise ValueError(
-            f"the id of special token {shown(name)} is {shown(id)}: ids are whole numbers from 0 to 2^32 - 1"
-        )
-    return number
-
-
-def checked_parts(parts: Iterable[tuple[str, bool]]) -> list[tuple[str, bool]]:
-    """Return parts of a text, each of which says whether it is trusted: nothing but `True` and `False` says so."""
-    if isinstance(parts, (str, bytes, Mapping)):
-        raise TypeError(f"parts is a list of (text, trusted) pairs, not {type(parts).__name__}")
-    checked = []
-    for at, part in enumerate(parts):
-        if not isinstance(part, (tuple, list)) or len(part) != 2:
-            raise TypeError(f"part {at} is {shown(part)}: write a pair of a str and a bool, such as ('hi', False)")
-        text, trusted = part
-        if not isinstance(text, str) or not isinstance(trusted, bool):
-            kinds = f"({type(text).__name__}, {type(trusted).__name__})"
-            raise TypeError(f"part {at} is {kinds}: write (str, bool), where True means that the text is trusted")
-        checked.append((text, trusted))
-    return checked
 
 
 def checked_workers(workers: int | None) -> int:
@@ -218,14 +196,6 @@ def checked_text(text: object) -> str:
     return text
 
 
-def checked_pieces(pieces: Iterable[str]) -> Iterable[str]:
-    """Return an iterable of pieces of a text; a path is refused as a mistake."""
-    if isinstance(pieces, (bytes, os.PathLike)) or not isinstance(pieces, Iterable):
-        hint = ": encode_file takes a path" if isinstance(pieces, os.PathLike) else ""
-        raise TypeError(f"iterable is an iterable of str, such as an open file, not {type(pieces).__name__}{hint}")
-    return pieces
-
-
 _Batch = TypeVar("_Batch", bound=Iterable[Any])
 
 
@@ -254,14 +224,6 @@ def text_bytes(text: Buffer) -> bytes:
     except TypeError:
         checked_text(text)
         raise
-
-
-def checked_dropout(dropout: float, seed: int | None) -> tuple[float, int]:
-    """Return the probability that a merge is left out, and the seed of the choices: a new one if it is None."""
-    number = int.from_bytes(os.urandom(8), "little") if seed is None else checked_seed("seed", seed)
-    if not 0 <= fraction("dropout", dropout) <= 1:
-        raise ValueError(f"dropout is a probability from 0 to 1, not {shown(dropout)}")
-    return float(dropout), number
 
 
 def checked_seed(name: str, value: int) -> int:

@@ -17,7 +17,10 @@ def shown(value: object, max_length: int = MAX_SHOWN) -> str:
     ("b'th'", 'aaaaa… (1000 characters)')
     """
     if isinstance(value, (str, bytes, bytearray)):
-        return _shown_text(value, max_length)
+        text = repr(value[:max_length])
+        if len(value) <= max_length and len(text) <= 2 * max_length:
+            return text
+        return f"{text[:max_length]}… ({len(value)} {'characters' if isinstance(value, str) else 'bytes'})"
     if isinstance(value, int) and value.bit_length() > 8 * MAX_SHOWN // 3:
         return f"a whole number of {value.bit_length()} bits"
     import reprlib
@@ -38,14 +41,6 @@ def printable(text: str) -> str:
     ('a\\x1b[2J \\d', 'é')
     """
     return text if text.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
-
-
-def _shown_text(value: str | bytes | bytearray, max_length: int) -> str:
-    text = repr(value[:max_length])
-    if len(value) <= max_length and len(text) <= 2 * max_length:
-        return text
-    unit = "characters" if isinstance(value, str) else "bytes"
-    return f"{text[:max_length]}… ({len(value)} {unit})"
 
 
 def counted(count: int, name: str) -> str:

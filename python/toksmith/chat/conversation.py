@@ -8,7 +8,10 @@ import json
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from .. import _core
 from .._internal.messages import printable
@@ -26,12 +29,10 @@ from .marked_text import (
     marked,
 )
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
 Result = TypeVar("Result")
 
+_OPTIONS = ("tools", "documents", "add_generation_prompt", "continue_final_message")
+"""Options of a conversation; all others are variables of the template."""
 _NOT_HERE = {"tokenize", "padding", "truncation", "return_tensors", "return_dict"}
 _MAX_REASON = 1000
 """Characters of an error that a template raises."""
@@ -68,8 +69,6 @@ class Conversation(NamedTuple):
 
     def ids_and_mask(self) -> tuple[list[int], NDArray[np.bool_]]:
         """Return the ids, and which of them the assistant wrote."""
-        import numpy as np
-
         written = GENERATED if self.has_generation else ASSISTANT
         ids, mask = self.core.mask_marked(self.text, self.flags, written)
         return ids, np.frombuffer(mask, np.bool_).copy()
@@ -160,24 +159,16 @@ def conversation(
     core: _core.Tokenizer,
     messages: Iterable[Mapping[str, Any]],
     *,
-    tools: Iterable[Any] | None = None,
-    documents: Iterable[Mapping[str, Any]] | None = None,
     chat_template: str | None = None,
-    add_generation_prompt: bool = False,
-    continue_final_message: bool | str = False,
     trusted: Iterable[str] = (),
-    **variables: Any,
+    **options: Any,
 ) -> Conversation:
     """Return a conversation. See `Tokenizer.apply_chat_template` and `Tokenizer.encode_messages`."""
-    if wrong := _NOT_HERE & variables.keys():
+    if wrong := _NOT_HERE & options.keys():
         raise TypeError(f"there is no option {min(wrong)!r}: apply_chat_template returns text, encode_messages ids")
-    return Layout(core, chat_template, tools is not None, trusted, variables).conversation(
-        messages,
-        tools=tools,
-        documents=documents,
-        add_generation_prompt=add_generation_prompt,
-        continue_final_message=continue_final_message,
-    )
+    own = {name: options.pop(name) for name in _OPTIONS if name in options}
+    layout = Layout(core, chat_template, own.get("tools") is not None, trusted, options)
+    return layout.conversation(messages, **own)
 
 
 def _marked_variables(variables: Mapping[str, Any]) -> dict[str, Any]:

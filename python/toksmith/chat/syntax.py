@@ -9,40 +9,14 @@ from jinja2 import nodes
 
 from . import sandbox
 
-_FIELDS: dict[str, tuple[str, ...]] = {
-    "Output": ("nodes",),
-    "For": ("target", "iter", "body", "else_", "test", "recursive"),
-    "If": ("test", "body", "elif_", "else_"),
-    "Assign": ("target", "node"),
-    "AssignBlock": ("target", "filter", "body"),
-    "Macro": ("name", "args", "defaults", "body"),
-    "Break": (),
-    "Continue": (),
-    "TemplateData": ("data",),
-    "Const": ("value",),
-    "Name": ("name",),
-    "NSRef": ("name", "attr"),
-    "Getattr": ("node", "attr"),
-    "Getitem": ("node", "arg"),
-    "Slice": ("start", "stop", "step"),
-    "Call": ("node", "args", "kwargs"),
-    "Keyword": ("key", "value"),
-    "Filter": ("node", "name", "args", "kwargs"),
-    "Test": ("node", "name", "args"),
-    "Compare": ("expr", "ops"),
-    "Operand": ("op", "expr"),
-    "CondExpr": ("test", "expr1", "expr2"),
-    "Concat": ("nodes",),
-    "List": ("items",),
-    "Tuple": ("items",),
-    "Dict": ("items",),
-    "Pair": ("key", "value"),
-    **dict.fromkeys(("And", "Or", "Add", "Sub", "Mod"), ("left", "right")),
-    **dict.fromkeys(("Not", "Neg"), ("node",)),
-}
-"""The nodes that the core knows, with the fields of `Statement` and `Expression` in Rust."""
+_NODES = (
+    "Output For If Assign AssignBlock Macro Break Continue TemplateData Const Name NSRef Getattr Getitem Slice Call "
+    "Keyword Filter Test Compare Operand CondExpr Concat List Tuple Dict Pair And Or Add Sub Mod Not Neg"
+)
+_KNOWN = frozenset(_NODES.split())
+"""The nodes that the core knows: `Statement` and `Expression` in Rust have the same fields."""
 _UNKNOWN_NAMES = {"self", "super", "varargs", "kwargs", "caller", "lipsum"}
-_UNKNOWN_FIELDS = ("dyn_args", "dyn_kwargs")
+_UNKNOWN_FIELDS = {"dyn_args", "dyn_kwargs"}
 
 
 class _UnknownNode(Exception):
@@ -79,12 +53,13 @@ def _exported(value: Any) -> Any:
     if isinstance(value, nodes.Output):
         value.nodes = [sandbox.without_safe(child) for child in value.nodes]
     kind = type(value).__name__
-    is_known = kind in _FIELDS and not any(getattr(value, name, None) for name in _UNKNOWN_FIELDS)
+    unknown = _UNKNOWN_FIELDS | ({"kwargs"} if kind == "Test" else set())
     if (
-        not is_known
+        kind not in _KNOWN
         or getattr(value, "name", None) in _UNKNOWN_NAMES
-        or (kind == "Test" and getattr(value, "kwargs", None))
+        or any(getattr(value, name, None) for name in unknown)
     ):
         raise _UnknownNode(kind)
-    fields = [_exported(getattr(value, name)) for name in _FIELDS[kind]]
+    # `ctx` says whether a name is read or assigned, which its place says as well.
+    fields = [_exported(field) for _, field in value.iter_fields(exclude={"ctx", *unknown})]
     return {kind: fields[0] if len(fields) == 1 else fields}

@@ -14,7 +14,6 @@ import re
 import signal
 import sys
 import warnings
-from typing import NoReturn
 
 import click
 
@@ -116,11 +115,12 @@ def toksmith() -> None:
 
 def run(args: list[str]) -> int:
     """Run the command line `args`; return its exit status."""
-    signal.signal(signal.SIGTERM, _end)
+    # End as `kill` asks, but through every `finally`, so that no temporary file stays.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     standard.print_utf8()
     args, debug = prepared(args)
     with warnings.catch_warnings():
-        warnings.showwarning = _show_warning
+        warnings.showwarning = lambda message, *_, **__: _say("warning", in_options(str(message)))
         try:
             return _run(args or ["--help"])
         except KeyboardInterrupt:
@@ -156,15 +156,6 @@ def _run(args: list[str]) -> int:
         raise
     standard.flush_output()
     return status
-
-
-def _end(*_: object) -> NoReturn:
-    """End as `kill` asks, but through every `finally`, so that no temporary file stays."""
-    sys.exit(143)
-
-
-def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
-    _say("warning", in_options(str(message)))
 
 
 def _say(kind: str, message: str) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -90,17 +91,27 @@ def compare(
     if not asked and not parallel:
         raise UsageError("name what to compare on, with --on, --text, --language or --parallel")
     streams.check_inputs(on, text, argument="--on")
-    named, languages, translations = _named(tokenizers), _files_of(language, "--language"), _parallel(parallel)
-    files = [*on, *(file for files in languages.values() for file in files), *translations.values()]
+    named, languages = _named(tokenizers), _files_of(language, "--language")
+    translations = _files_of(parallel, "--parallel")
+    if len(translations) < len(parallel):
+        raise UsageError("--parallel names a language twice: each has one file")
+    files = [*on, *itertools.chain(*languages.values(), *translations.values())]
     pictures = [] if plots is None else [str(Path(plots, f"{name}.svg")) for name in drawing.TITLES]
     if output or pictures:
-        _check_outputs(output, pictures, [*_inputs(named.values(), files)])
+        read: list[str | Path] = [path for tokenizer in named.values() for path in sources.files_of(tokenizer)]
+        read += [path for file in files if file != "-" for path in inputs.expand(file)]
+        _check_outputs(output, pictures, read)
     loaded = options.load_all(list(named.values()), parts)
     errors = reading.get("errors", "strict")
+    corpora: Corpus | dict[str, Corpus] | None = None
+    if languages:
+        corpora = {name: Corpus(files, **reading) for name, files in languages.items()}
+    elif on or text is not None:
+        corpora = Corpus(on if text is None else iter([text]), **reading)
     comparison = toksmith.lab.compare(
         {name: tokenizer for name, (_, tokenizer) in zip(named, loaded, strict=True)},
-        _corpora(languages or on or (None if text is None else iter([text])), reading),
-        parallel={name: Corpus([file], errors=errors) for name, file in translations.items()} or None,
+        corpora,
+        parallel={name: Corpus(files, errors=errors) for name, files in translations.items()} or None,
         progress=streams.progress_of(progress, "-"),
         **measuring,
     )
@@ -115,12 +126,6 @@ def compare(
 
 
 _FORMS = {".html": Comparison.to_html, ".json": Comparison.to_json, ".txt": Comparison.to_text}
-
-
-def _corpora(on: Any, reading: dict[str, Any]) -> Corpus | dict[str, Corpus] | None:
-    if isinstance(on, dict):
-        return {language: Corpus(files, **reading) for language, files in on.items()}
-    return None if on is None else Corpus(on, **reading)
 
 
 def _check_outputs(files: Sequence[str], pictures: list[str], read: list[str | Path]) -> None:
@@ -148,14 +153,6 @@ def _named(arguments: list[str]) -> dict[str, str]:
     return named
 
 
-def _inputs(tokenizers: Iterable[str], files: list[str]) -> Iterator[str | Path]:
-    for tokenizer in tokenizers:
-        yield from sources.files_of(tokenizer)
-    for file in files:
-        if file != "-":
-            yield from inputs.expand(file)
-
-
 def _files_of(arguments: Sequence[str], option: str) -> dict[str, list[str]]:
     files: dict[str, list[str]] = {}
     for argument in arguments:
@@ -164,10 +161,3 @@ def _files_of(arguments: Sequence[str], option: str) -> dict[str, list[str]]:
             raise UsageError(f"{option} is NAME=FILE, such as de=german.txt, not {printable(argument)}")
         files.setdefault(name, []).append(file)
     return files
-
-
-def _parallel(arguments: Sequence[str]) -> dict[str, str]:
-    files = _files_of(arguments, "--parallel")
-    if len(files) < len(arguments):
-        raise UsageError("--parallel names a language twice: each has one file")
-    return {name: file for name, (file,) in files.items()}

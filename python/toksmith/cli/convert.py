@@ -60,7 +60,15 @@ def convert(source: str, out: str, to: Format, parts: options.Parts) -> None:
     _check_out(out, to, sources.files_of(source))
     tokenizer = options.load(source, parts)
     try:
-        _save(tokenizer, out, to)
+        if to == "huggingface":
+            tokenizer.save_huggingface(out)
+        elif to == "minbpe":
+            minbpe.save(tokenizer._core, out)
+        else:
+            with warnings.catch_warnings():
+                if to == "gpt2":  # `_warn_of_losses` says that the files hold no pattern
+                    warnings.simplefilter("ignore")
+                tokenizer.save(out, format=to)
     except ValueError as error:
         raise ValueError(str(error).replace("save() keeps everything", "--to toksmith keeps everything")) from None
     specials = f", {len(tokenizer.special_tokens):,} of them special" if tokenizer.special_tokens else ""
@@ -83,18 +91,6 @@ def _check_out(out: str, to: Format, read: list[Path]) -> None:
         raise UsageError(f"{out}: minbpe reads files whose name ends in .model")
     if to != "tiktoken" and suffix == ".tiktoken":
         raise UsageError(f"{out}: -t would read a file of this name as a rank file: give it another ending")
-
-
-def _save(tokenizer: Tokenizer, out: str, to: Format) -> None:
-    if to == "huggingface":
-        tokenizer.save_huggingface(out)
-    elif to == "minbpe":
-        minbpe.save(tokenizer._core, out)
-    else:
-        with warnings.catch_warnings():
-            if to == "gpt2":  # `_warn_of_losses` says that the files hold no pattern
-                warnings.simplefilter("ignore")
-            tokenizer.save(out, format=to)
 
 
 def _warn_of_losses(tokenizer: Tokenizer, out: str, to: Format) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import click
@@ -13,7 +12,6 @@ from .._internal.messages import aligned, printable
 from .._internal.progress import reporter, summing
 from ..corpus import Corpus
 from ..encoding import text_streaming
-from ..tokenizer import Tokenizer
 from . import options, streams
 from .command_line import Progress, command, option
 
@@ -69,28 +67,18 @@ def count(
     with reporter(streams.progress_of(progress, "")) as report:
         read = summing(report, "encode", corpus.total_bytes)
         for source in corpus.sources:
-            texts = (document.pieces for document in corpus.documents_of(source, read))
-            counts.append((source.name if text is None else "--text", _count(loaded, texts, special, threads)))
-    streams.write("-", [_as_json(counts) if as_json else _as_lines(counts)])
-
-
-def _count(tokenizer: Tokenizer, texts: Iterable[Iterable[str]], special: bool, workers: int) -> Count:
-    size = text_streaming.Size()
-    tokens = [text_streaming.count(tokenizer._core, size.measured(text), special, workers) for text in texts]
-    return Count(sum(tokens), len(tokens), size.bytes)
-
-
-def _total(counts: list[tuple[str, Count]]) -> Count:
-    return Count(*(sum(numbers) for numbers in zip(*(count for _, count in counts), strict=True)))
-
-
-def _as_lines(counts: list[tuple[str, Count]]) -> bytes:
-    rows = [(*map(str, count), printable(name)) for name, count in counts]
-    if len(counts) > 1:
-        rows.append((*map(str, _total(counts)), "total"))
-    return f"{aligned(rows, words_last=True)}\n".encode()
-
-
-def _as_json(counts: list[tuple[str, Count]]) -> bytes:
-    files = [{"name": name} | count._asdict() for name, count in counts]
-    return json.dumps({"files": files, "total": _total(counts)._asdict()}).encode() + b"\n"
+            size = text_streaming.Size()
+            texts = (size.measured(document.pieces) for document in corpus.documents_of(source, read))
+            tokens = [text_streaming.count(loaded._core, pieces, special, threads) for pieces in texts]
+            name = source.name if text is None else "--text"
+            counts.append((name, Count(sum(tokens), len(tokens), size.bytes)))
+    total = Count(*(sum(numbers) for numbers in zip(*(count for _, count in counts), strict=True)))
+    if as_json:
+        entries = [{"name": name} | count._asdict() for name, count in counts]
+        shown = json.dumps({"files": entries, "total": total._asdict()})
+    else:
+        rows = [(*map(str, count), printable(name)) for name, count in counts]
+        if len(counts) > 1:
+            rows.append((*map(str, total), "total"))
+        shown = aligned(rows, words_last=True)
+    streams.write("-", [f"{shown}\n".encode()])

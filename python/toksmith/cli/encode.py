@@ -75,8 +75,11 @@ def encode(
     if format in _FRAMES:
         count = _write_text(loaded, source, out, format, special, errors, how)
     else:
-        path = _checked_path(source, out, format)
-        count = loaded.encode_file(path, out, special=special, errors=errors, progress=how)
+        if source.path is None or "-" in (source.path, out):
+            raise UsageError(f"{format} goes from a file to a file: give FILE and -o OUT")
+        if (Path(out).suffix == ".npy") is not (format == "npy"):
+            raise UsageError(f"{format} does not go with the name {out}: a NumPy file ends in .npy, and only that")
+        count = loaded.encode_file(source.path, out, special=special, errors=errors, progress=how)
     streams.say_written(out, counted(count, "id"), progress)
 
 
@@ -105,11 +108,3 @@ def _write_text(
     with reporter(progress) as report:
         streams.write(out, parts(report))
     return count
-
-
-def _checked_path(source: streams.Input, out: str, format: Format) -> str:
-    if source.path is None or "-" in (source.path, out):
-        raise UsageError(f"{format} goes from a file to a file: give FILE and -o OUT")
-    if (Path(out).suffix == ".npy") is not (format == "npy"):
-        raise UsageError(f"{format} does not go with the name {out}: a NumPy file ends in .npy, and only that")
-    return source.path

@@ -39,7 +39,15 @@ def fetch(names: list[str], to: Path | None = None, mirror: str | None = None) -
     """Download the files of published encodings, to use them later without a network."""
     folder = to or rank_cache.own_folder()
     expanded = (name for argument in names for name in (encodings.ENCODINGS if argument == "all" else [argument]))
-    for file in dict.fromkeys(map(_file_of, expanded)):
+    files: dict[str, None] = {}
+    for name in expanded:
+        if (encoding := sources.encoding_of(name)) is None:
+            known = ", ".join(encodings.ENCODINGS)
+            raise ValueError(
+                f"{name} is neither a published encoding nor a model with one: known encodings are {known}"
+            )
+        files[encodings.ENCODINGS[encoding].file] = None
+    for file in files:
         url, sha256 = encodings.FILES[file]
         path = folder / rank_cache.plain_name(url)
         if rank_cache.content(path, sha256) is not None:
@@ -50,11 +58,3 @@ def fetch(names: list[str], to: Path | None = None, mirror: str | None = None) -
             data = rank_cache.download(url, sha256, file, mirror)
         rank_cache.write(path, data)
         streams.say_written(str(path), f"{len(data):,} bytes")
-
-
-def _file_of(name: str) -> str:
-    encoding = sources.encoding_of(name)
-    if encoding is None:
-        known = ", ".join(encodings.ENCODINGS)
-        raise ValueError(f"{name} is neither a published encoding nor a model with one: known encodings are {known}")
-    return encodings.ENCODINGS[encoding].file

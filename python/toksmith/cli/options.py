@@ -212,16 +212,14 @@ def load_all(names: list[str], parts: Parts) -> list[tuple[str, Tokenizer]]:
 
 
 def special_tokens_of(names: list[str] | None, file: str | None) -> Specials | None:
-    """Return the special tokens of `--special-token` or of the file of `--special-tokens`; None for none given."""
+    """Return the special tokens of `--special-token` or of the file of `--special-tokens`; None for neither.
+
+    They are names, or names with their ids, as in `<|end|>=50256`.
+    """
     if names and file is not None:
         raise UsageError("--special-token and --special-tokens are mutually exclusive")
-    if file is not None:
-        return _in_file(file)
-    return _with_ids(names) if names else None
-
-
-def _with_ids(names: list[str]) -> Specials:
-    """Return names, or name → id if ids are given, as in `<|end|>=50256`."""
+    if file is not None or not names:
+        return None if file is None else _in_file(file)
     split = [name.rpartition("=") for name in names]
     with_id = [bool(name) and id.isascii() and id.isdigit() for name, _, id in split]
     if not any(with_id):

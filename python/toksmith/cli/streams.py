@@ -37,12 +37,31 @@ class Input:
         self.name = option if self.path is None else name_of(self.path, "input")
 
     def windows(self, stage: str = "", report: Report | None = None) -> Iterator[bytes]:
-        """Yield its bytes, as the function `windows`."""
-        return iter([self._value.encode()]) if self.path is None else windows(self.path, stage, report)
+        """Yield its bytes as they come, without newline translation."""
+        if self.path is None:
+            yield self._value.encode()
+            return
+        done = 0
+        with naming(self.name), _open(self.path) as file, watching.unchanged(file.fileno(), self.name):
+            status = os.fstat(file.fileno())
+            total = status.st_size if stat.S_ISREG(status.st_mode) else 0
+            while window := file.read(WINDOW):
+                yield window
+                done += len(window)
+                if report:
+                    report(stage, done, total)
 
     def text(self, errors: str = "strict", report: Report | None = None) -> Iterator[str]:
-        """Yield its text, as the function `text`."""
-        return iter([self._value]) if self.path is None else text(self.path, errors, report)
+        """Yield its text, which is plain UTF-8."""
+        if self.path is None:
+            yield self._value
+            return
+        if self.path != "-":
+            _core.check_head(self.path, b"", plain=True)
+        windows = self.windows("encode", report)
+        first = next(windows, b"")
+        _core.check_head(self.name, first, plain=True)
+        yield from text_files.decoded(itertools.chain([first], windows), self.name, errors)
 
 
 def check_inputs(
@@ -72,40 +91,12 @@ def check_inputs(
         tell_of_terminal()
 
 
-def windows(path: str, stage: str = "", report: Report | None = None) -> Iterator[bytes]:
-    """Yield the bytes of a file or of standard input as they come, without newline translation."""
-    done, name = 0, name_of(path, "input")
-    with naming(name), _open(path) as file, watching.unchanged(file.fileno(), name):
-        status = os.fstat(file.fileno())
-        total = status.st_size if stat.S_ISREG(status.st_mode) else 0
-        while window := file.read(WINDOW):
-            yield window
-            done += len(window)
-            if report:
-                report(stage, done, total)
-
-
 def _open(path: str) -> IO[bytes]:
     # Unbuffered: a read returns what a pipe has, and does not wait for a whole window.
     if path == "-":
         tell_of_terminal()
         return open(0, "rb", buffering=0, closefd=False)
     return Path(path).open("rb", buffering=0)
-
-
-def text(path: str, errors: str = "strict", report: Report | None = None) -> Iterator[str]:
-    """Yield the text of a UTF-8 file or of standard input."""
-    if path != "-":
-        _core.check_head(path, b"", plain=True)
-    yield from text_files.decoded(_plain(path, report), name_of(path, "input"), errors)
-
-
-def _plain(path: str, report: Report | None) -> Iterator[bytes]:
-    blocks = windows(path, "encode", report)
-    for first in itertools.islice(blocks, 1):
-        _core.check_head(name_of(path, "input"), first, plain=True)
-        yield first
-    yield from blocks
 
 
 def check(out: str, inputs: Iterable[str | os.PathLike[str]] = ()) -> None:

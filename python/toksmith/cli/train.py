@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,6 @@ import click
 from .._internal import choices
 from ..corpus import Corpus
 from ..formats import sources
-from ..tokenizer import Tokenizer
 from ..training.options import IdOrder
 from ..training.plan import Request, planned
 from . import options, streams
@@ -103,7 +101,10 @@ def train(
             "toksmith convert --to tiktoken writes those"
         )
     if base is not None:
-        learning["base"] = _base(base, options.Parts(pattern, unmatched=learning.get("unmatched"), download=download))
+        parts = options.Parts(download=download)
+        if Path(base).exists() and sources.takes_options(base):  # another base has a pattern, which training compares
+            parts = options.Parts(pattern, unmatched=learning.get("unmatched"), download=download)
+        learning["base"] = options.load(base, parts)
     state, hint = (None, " (--checkpoint FILE keeps merges)") if checkpoint is None else (Path(checkpoint), "")
     order = {name: learning.pop(name) for name in ("special_ids", "byte_order") if name in learning}
     with streams.resumable(state, out, f"nothing was written{hint}"):
@@ -132,10 +133,3 @@ def _special_names(names: list[str] | None, file: str | None) -> list[str]:
     if isinstance(content, dict):
         raise UsageError(f"{file} holds ids, and training gives ids itself (see --special-ids): give a list of names")
     return content or []
-
-
-def _base(source: str, parts: options.Parts) -> Tokenizer:
-    """Return the tokenizer to extend. Where it holds its own pattern, training compares the option with it."""
-    if not Path(source).exists() or not sources.takes_options(source):
-        parts = dataclasses.replace(parts, pattern=None, unmatched=None)
-    return options.load(source, parts)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import functools
 import importlib
 import importlib.metadata
-import os
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
@@ -20,13 +18,12 @@ from .._core import tokens_of_ranks
 from .._internal.messages import printable
 from ..files import reading
 from ..formats import sources, stress, verification
-from ..formats.published import encodings, rank_cache
+from ..formats.published import encodings
 from ..lab import first_difference
 from ..lab.first_difference import Side
 from ..tokenizer import Tokenizer
 from . import options, streams
 from .command_line import UsageError, command, option
-from .standard import name_of
 
 EXAMPLES = """\
   toksmith verify cl100k_base --against tiktoken
@@ -104,13 +101,11 @@ def _tiktoken(source: str, ours: Tokenizer, pattern: str | None) -> tuple[Side, 
 
 
 def _published(tiktoken: ModuleType, name: str) -> Any:
-    """Return tiktoken's own encoding, by its own definition; the rank file is put where it looks for it."""
+    """Return tiktoken's own encoding, by its own definition; it is given the rank file."""
     # tiktoken reads its gpt2 from two other files; the ranks are those of r50k_base.
     name = "r50k_base" if name == "gpt2" else name
     file = encodings.ENCODINGS[name].file
-    data = encodings.rank_file(file)  # before TIKTOKEN_CACHE_DIR names another folder
-    with tempfile.TemporaryDirectory() as folder, mock.patch.dict(os.environ, TIKTOKEN_CACHE_DIR=folder):
-        Path(folder, rank_cache.cache_key(encodings.FILES[file].url)).write_bytes(data)
+    with mock.patch("tiktoken.load.read_file_cached", return_value=encodings.rank_file(file)):
         return tiktoken.get_encoding(name)
 
 
@@ -156,4 +151,5 @@ def _texts(files: Sequence[str], text: str | None, specials: Iterable[str]) -> I
         for number, text in enumerate(stress.texts(specials), 1):
             yield f"stress text {number}", [text]
     for file in files:
-        yield name_of(file, "input"), first_difference.pieces_of(streams.text(file, "replace"))
+        source = streams.Input(file, None)
+        yield source.name, first_difference.pieces_of(source.text("replace"))

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import itertools
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from .._internal.messages import printable, size
 from ..formats import sources
 from ..lab import terminal
 from ..lab.spans import visible
 from ..lab.view import LIMIT, View
-from ..tokenizer import Tokenizer
 from . import options, streams
 from .command_line import UsageError, command, option
 
@@ -73,7 +72,10 @@ def view(
     loaded = options.load_all(tokenizers, parts)
     whole = "" if html is not None and file is None and text is None else "".join(source.text(errors))
     if html is not None:
-        _write_page(html, loaded, whole)
+        from ..lab.page.document import document  # imports NumPy and regex
+
+        written = streams.write(html, [document(dict(loaded), whole).encode()])
+        streams.say_written(html, f"{size(written)}, {printable(', '.join(dict(loaded)))}")
         return
     if limit is None and not no_limit and streams.is_terminal(sys.stdout):
         limit = LIMIT
@@ -100,12 +102,3 @@ def _drawn(views: Iterable[tuple[str, View]], are_several: bool, as_lines: bool,
             heading = f"{terminal.BOLD}{name}{terminal.END}" if colours else name
             yield "\n" * (number > 0) + f"{heading}\n"
         yield from view.drawn(colours=colours)
-
-
-def _write_page(path: str, tokenizers: Sequence[tuple[str, Tokenizer]], text: str) -> None:
-    """Write a page of tokenizers, each with the name after `-t`, and say how large it is."""
-    from ..lab.page.document import document  # imports NumPy and regex
-
-    named = dict(tokenizers)
-    written = streams.write(path, [document(named, text).encode()])
-    streams.say_written(path, f"{size(written)}, {printable(', '.join(named))}")

@@ -17,19 +17,6 @@ _PLUGINS = "tiktoken_ext"
 _OWN_PLUGIN = f"{_PLUGINS}.openai_public"
 
 
-def _aliases(library: str) -> dict[str, types.ModuleType]:
-    """Return the modules of a stand-in, by the names under which programs import them."""
-    own = STAND_INS[library]
-    path = getattr(importlib.import_module(own), "__path__", [])
-    names = {library: own} | {f"{library}.{name}": f"{own}.{name}" for _, name, _ in pkgutil.iter_modules(path)}
-    if library == "tiktoken":
-        # If tiktoken is installed, or a plug-in by itself, the package exists already.
-        find = importlib.util.find_spec
-        missing = [name for name in (_PLUGINS, _OWN_PLUGIN) if find(_PLUGINS) is None or find(name) is None]
-        names |= {name: f"toksmith.compat.{name}" for name in missing}
-    return {name: importlib.import_module(module) for name, module in names.items()}
-
-
 def _stands(library: str) -> bool:
     """Return whether the name of a library now gives its stand-in."""
     module = sys.modules.get(library)
@@ -42,9 +29,18 @@ class Installation(contextlib.AbstractContextManager["Installation"]):
     def __init__(self, library: str) -> None:
         self.library = library
         self._installed_here = not _stands(library)
-        if self._installed_here:
-            _originals[library] = _taken_out(library)
-            sys.modules.update(_aliases(library))
+        if not self._installed_here:
+            return
+        _originals[library] = _taken_out(library)
+        own = STAND_INS[library]
+        path = getattr(importlib.import_module(own), "__path__", [])
+        names = {library: own} | {f"{library}.{name}": f"{own}.{name}" for _, name, _ in pkgutil.iter_modules(path)}
+        if library == "tiktoken":
+            # If tiktoken is installed, or a plug-in by itself, the package exists already.
+            find = importlib.util.find_spec
+            missing = [name for name in (_PLUGINS, _OWN_PLUGIN) if find(_PLUGINS) is None or find(name) is None]
+            names |= {name: f"toksmith.compat.{name}" for name in missing}
+        sys.modules.update({name: importlib.import_module(module) for name, module in names.items()})
 
     def uninstall(self) -> None:
         """Give the name back to the library, whoever installed the stand-in. A second call does nothing.

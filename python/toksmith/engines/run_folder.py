@@ -64,23 +64,18 @@ class RunFolder(Folder):
         if (self.unfinished / STATE).exists():
             message = "the folder has an unfinished run of toksmith.tokenize: finish it, or choose another folder"
             raise FileExistsError(errno.EEXIST, message, str(self.path))
-        for name in self._published_before():
-            (self.path / name).unlink(missing_ok=True)
+        state = self.unfinished / ON_ENGINE
+        if state.exists():  # an earlier run has given files their final names, or was about to
+            names = text_files.read_object(state, "state of a run on an engine").get("files")
+            if not isinstance(names, list) or not all(map(is_file_name, names)):
+                raise ValueError(
+                    f"{state}: not a valid state of a run of Ray or Spark: remove it, or choose another folder"
+                )
+            for name in names:
+                (self.path / name).unlink(missing_ok=True)
         shutil.rmtree(self.unfinished / PIECES, ignore_errors=True)
         (self.unfinished / PIECES).mkdir(exist_ok=True)  # a worker of an earlier run may still write
         self._write_names([])
-
-    def _published_before(self) -> list[str]:
-        """Return the files to which an earlier run has given their final names, or was about to give them."""
-        path = self.unfinished / ON_ENGINE
-        if not path.exists():
-            return []
-        names = text_files.read_object(path, "state of a run on an engine").get("files")
-        if not isinstance(names, list) or not all(map(is_file_name, names)):
-            raise ValueError(
-                f"{path}: not a valid state of a run of Ray or Spark: remove it, or choose another folder"
-            )
-        return names
 
     def _write_names(self, names: list[str]) -> None:
         text = json.dumps({"run": self.run, "files": names})

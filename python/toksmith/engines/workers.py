@@ -79,21 +79,16 @@ def write_pieces(
     first = next(columns, None)
     if first is None:
         return
-    folder = _new_folder(work)
-    source = Source(f"column {shown(column)} of a part")
-    run = _core.ShardRun(tokenizer._core, [source], folder, options)
-    run.columns(1, itertools.chain([first], columns))
-    yield json.dumps({**json.loads(run.finish()), **facts, "name": folder.name})
-
-
-def _new_folder(work: str) -> Path:
     folder = Path(work) / PIECES / uuid.uuid4().hex
     try:
         folder.mkdir()
     except FileNotFoundError:
         message = f"{platform.node()} does not see the folder of the run: out must be a folder that all machines see"
         raise FileNotFoundError(errno.ENOENT, message, work) from None
-    return folder
+    source = Source(f"column {shown(column)} of a part")
+    run = _core.ShardRun(tokenizer._core, [source], folder, options)
+    run.columns(1, itertools.chain([first], columns))
+    yield json.dumps({**json.loads(run.finish()), **facts, "name": folder.name})
 
 
 def _texts(

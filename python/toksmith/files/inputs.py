@@ -195,21 +195,20 @@ def expand(path: str | bytes | os.PathLike[str]) -> list[str]:
     return [str(file) for file in files]
 
 
-def check_plain(path: str) -> None:
-    """Refuse a file that is no plain text, by its name and by its first bytes. A pipe is not read."""
+def check_plain(path: str, hint: str) -> None:
+    """Refuse a file that is no plain text, by its name and by its first bytes. A pipe is not read.
+
+    The error of a missing file has the hint, and a long name is cut in it.
+    """
+    try:
+        mode = Path(path).stat().st_mode
+    except OSError as error:
+        raise _with_hint(error, path, hint) from None
     head = b""
-    if stat.S_ISREG(Path(path).stat().st_mode):
+    if stat.S_ISREG(mode):
         with Path(path).open("rb") as file:
             head = file.read(_HEAD_BYTES)
     _core.check_head(path, head, plain=True)
-
-
-def check_exists(name: str, hint: str) -> None:
-    """Check that there is a file of this name; the error has the hint, and a long name is cut in it."""
-    try:
-        Path(name).stat()
-    except OSError as error:
-        raise _with_hint(error, name, hint) from None
 
 
 def _with_hint(error: OSError, name: str, hint: str) -> OSError:

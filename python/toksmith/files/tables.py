@@ -112,7 +112,11 @@ def columns(source: Source, rows: int) -> Iterator[tuple[Array, int]]:
             kind = cells.type.value_type if is_packed else cells.type
             if not is_text(kind):
                 raise ValueError(f"{source.name}: the column {shown(source.field)} holds {kind}, not text")
-            step = _rows_of_dictionary(cells.dictionary, rows) if is_packed else rows
+            step = rows
+            if is_packed:  # a long text in many rows shall take little memory
+                values = cells.dictionary
+                longest = max(values.nbytes if values.nbytes <= _BATCH_BYTES else _longest(values), 1)
+                step = max(min(rows, _BATCH_BYTES // longest), 1)
             for start in range(0, len(cells), step):
                 part = cells.slice(start, step)
                 if is_packed:
@@ -130,12 +134,6 @@ def slices(rows: Rows, max_bytes: int) -> Iterator[Rows]:
         yield from slices(rows.slice(half), max_bytes)
     elif len(rows):
         yield rows
-
-
-def _rows_of_dictionary(values: Array, rows: int) -> int:
-    """Return how many rows are decoded at a time, so that a long text in many rows takes little memory."""
-    longest = max(values.nbytes if values.nbytes <= _BATCH_BYTES else _longest(values), 1)
-    return max(min(rows, _BATCH_BYTES // longest), 1)
 
 
 def _longest(cells: Array) -> int:

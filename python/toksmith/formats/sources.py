@@ -18,7 +18,7 @@ from .._internal import arguments, choices
 from .._internal.messages import shown
 from ..files import reading, text_files
 from . import verification
-from .published import encodings, models
+from .published import encodings
 
 StrPath = str | os.PathLike[str]
 Specials = Iterable[str] | Mapping[str, int] | None
@@ -114,7 +114,7 @@ def encoding_of(name: str) -> str | None:
     if name.endswith(_SUFFIXES):
         return None
     try:
-        return models.encoding_name_for_model(name)
+        return encodings.encoding_name_for_model(name)
     except KeyError:
         return None
 
@@ -122,7 +122,7 @@ def encoding_of(name: str) -> str | None:
 def _unknown(source: str) -> OSError:
     if source.endswith(_SUFFIXES) or source.startswith((".", "~", os.sep)):
         return FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), source)
-    names = [*encodings.ENCODINGS, *models.MODEL_TO_ENCODING]
+    names = [*encodings.ENCODINGS, *encodings.MODEL_TO_ENCODING]
     close = difflib.get_close_matches(source.lower(), names, 1)
     question = f": did you mean {close[0]!r}?" if close else "."
     if source in patterns.NAMED:
@@ -190,20 +190,6 @@ def _load_with(
     resolved = patterns.resolve("gpt2" if pattern is ... else pattern, unmatched or "keep")
     specials = arguments.special_list(special_tokens)
     return _core.Tokenizer.load(path, format="gpt2", pattern=resolved.core(), special_tokens=specials)
-
-
-def load_own(path: str) -> _core.Tokenizer:
-    """Load toksmith's own file. See `Tokenizer.load`."""
-    hint = "load reads files of save; Tokenizer.from_pretrained reads folders, names and other files"
-    try:
-        return _core.Tokenizer.load(path, format="toksmith")
-    except (FileNotFoundError, IsADirectoryError) as error:
-        code = error.errno or errno.EISDIR
-        raise type(error)(code, f"{os.strerror(code)} ({hint})", path) from None
-    except ValueError as error:
-        if "not a toksmith file" not in str(error):
-            raise
-        raise ValueError(f"{error} ({hint})") from None
 
 
 def load_ranks(

@@ -43,15 +43,6 @@ def first_difference(ours: Sequence[object], theirs: Sequence[object]) -> int:
     return next((i for i, (our, their) in pairs if our != their), min(len(ours), len(theirs)))
 
 
-def _refused(kind: str, text: str | bytes, ours: list[int], theirs: list[int]) -> ValueError:
-    at = first_difference(ours, theirs)
-    near = slice(max(0, at - 3), at + 4)
-    return ValueError(
-        f"{kind}, read back, does not encode as this tokenizer does, and was not written: {text[:200]!r} has, around "
-        f"id number {at}, {ours[near]} here and {theirs[near]} there"
-    )
-
-
 def compare(
     kind: str, cases: Iterable[_Case], ours: Callable[[_Case], list[int]], theirs: Callable[[_Case], list[int]]
 ) -> None:
@@ -61,7 +52,13 @@ def compare(
             is_same = ours(case) == theirs(case)
             short = case if is_same else _shortest(case, ours, theirs)
         if not is_same:
-            raise _refused(kind, short, ours(short), theirs(short))
+            ids, others = ours(short), theirs(short)
+            at = first_difference(ids, others)
+            near = slice(max(0, at - 3), at + 4)
+            raise ValueError(
+                f"{kind}, read back, does not encode as this tokenizer does, and was not written: {short[:200]!r} "
+                f"has, around id number {at}, {ids[near]} here and {others[near]} there"
+            )
 
 
 def compare_texts(kind: str, core: _core.Tokenizer, other: _core.Tokenizer) -> None:
@@ -112,20 +109,16 @@ def _texts(tokens: list[str], specials: list[str]) -> Iterator[str]:
     words = PROSE.split()
     yield "".join(f"{word}{SPACES[i % len(SPACES)]}" for i, word in enumerate(words * 3))
     yield from (f"{before}a{after}{end}" for before in SPACES for after in SPACES for end in ("", "b"))
-    yield from _with_specials(specials, words)
-    for start in range(0, len(tokens), 2000):
-        for between in ("", " "):
-            yield between.join(tokens[start : start + 2000])
-    # A rank vocabulary may hold tokens that text reaches only as whole pretokens: each is a text of its own.
-    yield from (token for token in tokens if len(token) > 1 and token.isalpha())
-
-
-def _with_specials(specials: list[str], words: list[str]) -> Iterator[str]:
     yield "".join(specials)
     for i, special in enumerate(specials[:1000]):
         word, space = words[i % len(words)], SPACES[i % len(SPACES)]
         yield f"{word}{space}{special}{space}{word}{special}{special}{word}"
         yield f"{special[:-1]} {special[1:]}{special}"
+    for start in range(0, len(tokens), 2000):
+        for between in ("", " "):
+            yield between.join(tokens[start : start + 2000])
+    # A rank vocabulary may hold tokens that text reaches only as whole pretokens: each is a text of its own.
+    yield from (token for token in tokens if len(token) > 1 and token.isalpha())
 
 
 def _pretokens(core: _core.Tokenizer) -> list[bytes]:

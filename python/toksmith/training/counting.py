@@ -131,7 +131,12 @@ def _warn_if_hardly_any(counts: _core.PretokenCounts, pattern: Pattern) -> None:
     if pattern.text is None or pattern.name is not None:
         return
     if pattern.unmatched == "keep":
-        matched, total = _matched(counts, pattern)
+        rows = ((len(pretoken) * count, pretoken) for pretoken, count in rows_of(counts))
+        largest = heapq.nlargest(_MAX_TRIED, rows)
+        match, matched, total = pattern.searched().match, 0, sum(size for size, _ in largest)
+        for size, pretoken in largest:
+            prefix = match(pretoken.decode("utf-8", "surrogateescape"))
+            matched += size if prefix and prefix.end() else 0
     else:  # text that was not matched is not in the pretokens
         matched, total = sum(len(pretoken) * count for pretoken, count in rows_of(counts)), counts.end_place()
     if total < _MIN_TEXT or matched >= _MIN_SHARE * total:
@@ -143,14 +148,3 @@ def _warn_if_hardly_any(counts: _core.PretokenCounts, pattern: Pattern) -> None:
         "is it the expression that you mean? toksmith.patterns.NAMED has the patterns that have names",
         stacklevel=5,
     )
-
-
-def _matched(counts: _core.PretokenCounts, pattern: Pattern) -> tuple[int, int]:
-    """Return the bytes of pretokens that the pattern matches at their beginning, and of all that were tried."""
-    largest = heapq.nlargest(_MAX_TRIED, ((len(pretoken) * count, pretoken) for pretoken, count in rows_of(counts)))
-    match = pattern.searched().match
-    matched = 0
-    for size, pretoken in largest:
-        prefix = match(pretoken.decode("utf-8", "surrogateescape"))
-        matched += size if prefix and prefix.end() else 0
-    return matched, sum(size for size, _ in largest)

@@ -61,8 +61,7 @@ class PretokenCounts:
         for pretoken, count in mapping.items():
             if not isinstance(pretoken, bytes):
                 raise TypeError(f"a pretoken is bytes, not {type(pretoken).__name__}: {shown(pretoken)}")
-            if not 0 <= arguments.whole(f"the count of {shown(pretoken)}", count) <= 2**63:
-                raise ValueError(f"the count of {shown(pretoken)} is {count}, not between 0 and 2^63")
+            arguments.whole(f"the count of {shown(pretoken)}", count, bits=63)
         items = [(pretoken, operator.index(count)) for pretoken, count in mapping.items() if pretoken]
         self._core = _core.PretokenCounts(items)
         self._pattern = patterns.resolve(pattern, unmatched)
@@ -102,10 +101,7 @@ class PretokenCounts:
 
     def at_least(self, count: int) -> PretokenCounts:
         """Return the counts without the pretokens that occur less often than `count`."""
-        number = arguments.whole("count", count)
-        if not 0 <= number <= 2**63:
-            raise ValueError(f"a count is between 0 and 2^63, not {number}")
-        return self._like(self._core.at_least(number))
+        return self._like(self._core.at_least(arguments.whole("count", count, bits=63)))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the counts to a file, with the pattern, the special tokens and the first places.
@@ -203,7 +199,14 @@ class PretokenCounts:
         head = counts_files.parse(line, metadata, metadata)
         core = counts_files.counts_of(rows, head["bytes"])
         counts_files.check_whole(core, head, "the table")
-        return _with_options(cls._of_head(core, head, metadata), special_tokens, pattern, unmatched)
+        counts = cls._of_head(core, head, metadata)
+        if names := arguments.special_names(special_tokens):
+            check_specials(counts, names)
+            counts._special_tokens = names
+        resolved = patterns.resolve(pattern, unmatched)
+        if (pattern, unmatched) != ("gpt2", "keep") and resolved != counts._pattern:
+            raise ValueError(f"the counts were made under {counts._pattern}, not {resolved}: leave the pattern out")
+        return counts
 
     def _like(self, core: _core.PretokenCounts, has_order: bool = True) -> PretokenCounts:
         return PretokenCounts._of(core, self._pattern, self._special_tokens, has_order and self._has_order)
@@ -282,16 +285,3 @@ def check_specials(counts: PretokenCounts, names: list[str]) -> None:
             f"the counts were made with the special tokens {counts._special_tokens}, not {names}: "
             "leave special_tokens out, or count anew"
         )
-
-
-def _with_options(
-    counts: PretokenCounts, special_tokens: Iterable[str], pattern: object, unmatched: Unmatched
-) -> PretokenCounts:
-    """Return counts with special tokens in this order, checked to be made under these options, or the defaults."""
-    if names := arguments.special_names(special_tokens):
-        check_specials(counts, names)
-        counts = PretokenCounts._of(counts._core, counts._pattern, names, counts._has_order)
-    resolved = patterns.resolve(pattern, unmatched)
-    if (pattern, unmatched) != ("gpt2", "keep") and resolved != counts._pattern:
-        raise ValueError(f"the counts were made under {counts._pattern}, not {resolved}: leave the pattern out")
-    return counts

@@ -12,7 +12,7 @@ import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from .. import _core
 from .._internal.messages import shown
@@ -132,7 +132,11 @@ def load(path: str | os.PathLike[str], min_count: int) -> tuple[_core.PretokenCo
     """Read counts with their head."""
     name = os.fspath(path)
     with reading.open_regular(path) as file:
-        line = _head_line(file, name)
+        if file.read(len(_MAGIC)) != _MAGIC:
+            raise ValueError(f"{name}: not a file of pretoken counts")
+        line = file.readline(_MAX_HEAD + 1)
+        if len(line) > _MAX_HEAD:
+            raise ValueError(f"{name}: the head of the file has more than {_MAX_HEAD} bytes")
         start, end = file.tell(), Path(path).stat().st_size - _DIGEST
         file.seek(max(end, 0))
         if end < start or file.read() != _digest(Path(path), end):
@@ -140,15 +144,6 @@ def load(path: str | os.PathLike[str], min_count: int) -> tuple[_core.PretokenCo
     head = parse(line, name, f"{name}: the head of the file")
     with text_files.naming(name):
         return _core.PretokenCounts.read_from(path, start, end, head["unique"], head["bytes"], min_count), head
-
-
-def _head_line(file: BinaryIO, name: str) -> bytes:
-    if file.read(len(_MAGIC)) != _MAGIC:
-        raise ValueError(f"{name}: not a file of pretoken counts")
-    line = file.readline(_MAX_HEAD + 1)
-    if len(line) > _MAX_HEAD:
-        raise ValueError(f"{name}: the head of the file has more than {_MAX_HEAD} bytes")
-    return line
 
 
 def _digest(path: Path, size: int) -> bytes:

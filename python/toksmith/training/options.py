@@ -52,8 +52,26 @@ class Options:
     forced_tokens: list[bytes]
 
     def __post_init__(self) -> None:
-        self._check_sizes()
-        self._check_forced()
+        if self.max_merges < 0:
+            tokens = f"the {self.base.vocab_size} of the base" if self.base else "256 bytes"
+            raise ValueError(
+                f"vocab_size is {self.vocab_size}, less than the {self.min_vocab_size} tokens that are always there: "
+                f"{tokens} and {len(self.new_specials)} special tokens"
+            )
+        first_id = self.base.max_id + 1 if self.base else 256
+        if self.max_merges + len(self.new_specials) + first_id > 2**32 - 1:
+            raise ValueError(f"vocab_size is {self.vocab_size}, more than the 2^32 - 1 ids there are")
+        specials = {name.encode() for name in self.special_tokens}
+        for token in self.forced_tokens:
+            if self.max_token_length is not None and len(token) > self.max_token_length:
+                raise ValueError(
+                    f"the forced token {shown(token)} has {len(token)} bytes, more than "
+                    f"max_token_length={self.max_token_length}"
+                )
+            if token in specials:
+                raise ValueError(
+                    f"{shown(token)} is both a special and a forced token: text never reaches the forced one"
+                )
 
     @property
     def special_tokens(self) -> list[str]:
@@ -87,32 +105,6 @@ class Options:
         if self.ids.single_bytes == "gpt2" and self.ties == "smallest_ids":
             return "huggingface"
         return self.ties
-
-    def _check_sizes(self) -> None:
-        if self.max_merges < 0:
-            tokens = f"the {self.base.vocab_size} of the base" if self.base else "256 bytes"
-            raise ValueError(
-                f"vocab_size is {self.vocab_size}, less than the {self.min_vocab_size} tokens that are always there: "
-                f"{tokens} and {len(self.new_specials)} special tokens"
-            )
-        first_id = self.base.max_id + 1 if self.base else 256
-        if self.max_merges + len(self.new_specials) + first_id > 2**32 - 1:
-            raise ValueError(f"vocab_size is {self.vocab_size}, more than the 2^32 - 1 ids there are")
-        if not 0 <= self.min_frequency <= 2**63:
-            raise ValueError(f"min_frequency is {self.min_frequency}, not between 0 and 2^63")
-
-    def _check_forced(self) -> None:
-        specials = {name.encode() for name in self.special_tokens}
-        for token in self.forced_tokens:
-            if self.max_token_length is not None and len(token) > self.max_token_length:
-                raise ValueError(
-                    f"the forced token {shown(token)} has {len(token)} bytes, more than "
-                    f"max_token_length={self.max_token_length}"
-                )
-            if token in specials:
-                raise ValueError(
-                    f"{shown(token)} is both a special and a forced token: text never reaches the forced one"
-                )
 
     def fingerprint(self) -> dict[str, object]:
         """Return all options that the merges depend on, besides the counts, for a checkpoint."""
@@ -169,16 +161,14 @@ def forced_bytes(tokens: Iterable[str | bytes]) -> list[bytes]:
     """Return the bytes of forced tokens, checked."""
     if isinstance(tokens, (str, bytes)):
         raise TypeError(f"forced_tokens is a list of tokens: write [{shown(tokens)}]")
-    return [_forced(index, token) for index, token in enumerate(arguments.listed("forced_tokens", tokens, "tokens"))]
-
-
-def _forced(index: int, token: str | bytes) -> bytes:
-    if not isinstance(token, (str, bytes)):
-        raise TypeError(f"a forced token is str or bytes, not {type(token).__name__}: {shown(token)}")
-    try:
-        data = token if isinstance(token, bytes) else token.encode()
-    except UnicodeEncodeError as error:
-        raise ValueError(f"forced token {shown(token)} has a lone surrogate at {error.start}") from None
-    if not data:
-        raise ValueError(f"forced token number {index} is empty: leave it out")
-    return data
+    forced = []
+    for index, token in enumerate(arguments.listed("forced_tokens", tokens, "tokens")):
+        if not isinstance(token, (str, bytes)):
+            raise TypeError(f"a forced token is str or bytes, not {type(token).__name__}: {shown(token)}")
+        try:
+            forced.append(token if isinstance(token, bytes) else token.encode())
+        except UnicodeEncodeError as error:
+            raise ValueError(f"forced token {shown(token)} has a lone surrogate at {error.start}") from None
+        if not token:
+            raise ValueError(f"forced token number {index} is empty: leave it out")
+    return forced

@@ -251,7 +251,7 @@ def _options(
         pattern=pattern_of(base, pattern, request.unmatched),
         ties=ties_of(base, request.ties),
         ids=request.ids or IdOrder(),
-        min_frequency=arguments.whole("min_frequency", request.min_frequency),
+        min_frequency=arguments.whole("min_frequency", request.min_frequency, bits=63),
         max_token_length=None if length is None else arguments.checked_limit("max_token_length", length, 1),
         forced_tokens=forced,
     )

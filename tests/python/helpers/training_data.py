@@ -131,7 +131,7 @@ def train_as_asked(
     """Train with the options of the command line, some of which `train` leaves to `count_pretokens`."""
     if (special_ids, byte_order) != ("first", "value"):
         options["ids"] = IdOrder(special_ids, byte_order)
-    return planned(sources, vocab_size, Request(**options)).run()
+    return planned(Request(sources=sources, vocab_size=vocab_size, **options)).run()
 
 
 def assert_equal(found: Sequence[Any], expected: Sequence[Any], what: Any = "") -> None:

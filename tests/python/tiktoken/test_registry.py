@@ -22,7 +22,7 @@ import toksmith
 from toksmith.compat import tiktoken as compat
 from toksmith.compat.tiktoken import registry
 from toksmith.formats.published import encodings as published
-from toksmith.formats.published import models, rank_cache
+from toksmith.formats.published import rank_cache
 
 
 @pytest.fixture(autouse=True)
@@ -78,10 +78,10 @@ def at_server(server: tuple[str, Path, list[str]], monkeypatch: pytest.MonkeyPat
 
 def test_names_and_models_are_those_of_tiktoken() -> None:
     assert list(registry.list_encoding_names()) == list(tiktoken.list_encoding_names())
-    assert list(models.MODEL_TO_ENCODING.items()) == list(tiktoken.model.MODEL_TO_ENCODING.items())
+    assert list(published.MODEL_TO_ENCODING.items()) == list(tiktoken.model.MODEL_TO_ENCODING.items())
     prefixes = tiktoken.model.MODEL_PREFIX_TO_ENCODING
-    assert list(models.MODEL_PREFIX_TO_ENCODING.items()) == list(prefixes.items())
-    for model in [*models.MODEL_TO_ENCODING, *(f"{prefix}x" for prefix in prefixes), "gpt-4-32k", "gpt-oss-20b"]:
+    assert list(published.MODEL_PREFIX_TO_ENCODING.items()) == list(prefixes.items())
+    for model in [*published.MODEL_TO_ENCODING, *(f"{prefix}x" for prefix in prefixes), "gpt-4-32k", "gpt-oss-20b"]:
         assert toksmith.encoding_name_for_model(model) == tiktoken.encoding_name_for_model(model)
     for wrong in (lambda: toksmith.encoding_for_model("gpt-0"), lambda: toksmith.encoding_name_for_model("")):
         with pytest.raises(KeyError):

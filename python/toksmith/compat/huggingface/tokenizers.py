@@ -118,24 +118,22 @@ class Tokenizer:
         if of_text:
             self._native = self._decoding = None
 
-    def _forget_changed_parts(self) -> None:
-        """Note the parts that were changed in place."""
-        for (name, of_text), before in self._lent.items():
-            if (after := _fingerprint(getattr(self._original, name))) != before:
-                self._lent[name, of_text] = after
-                self._forget(of_text)
-
     @property
     def _tokenizer(self) -> Native:
         """The tokenizer that encodes, made when it is first needed after a change."""
-        if self._lent:
-            self._forget_changed_parts()
+        for (name, of_text), before in self._lent.items():
+            if (after := _fingerprint(getattr(self._original, name))) != before:  # the part was changed in place
+                self._lent[name, of_text] = after
+                self._forget(of_text)
         native = self._native
         if native is None:
             if not self._original.get_vocab_size():
                 raise ValueError("this tokenizer has no vocabulary yet: train it, or load one")
             core = _core.Tokenizer.of_huggingface(self.to_str().encode(), keep_ids=True)
-            once = _once_special(self._original)
+            # Added tokens that are not special, but were, are still found as special tokens.
+            added, name_of = self._original.get_added_tokens_decoder(), self._original.id_to_token
+            once = {added[id].content for id in _special(self._original) if name_of(id) == added[id].content}
+            once -= {token.content for token in added.values() if token.special}
             self._native = native = Native._of(core.with_special(once) if once else core)
         return native
 
@@ -335,13 +333,6 @@ def _decoded(tokenizer: Any, batch: list[list[int]], skip_special_tokens: bool) 
     with verification.peer("tokenizers"):
         texts: list[str] = tokenizer.decode_batch(batch, skip_special_tokens)
     return texts
-
-
-def _once_special(tokenizer: Any) -> set[str]:
-    """Return the added tokens that are not special, but were: they are still found as special tokens."""
-    added = tokenizer.get_added_tokens_decoder()
-    names = {added[id].content for id in _special(tokenizer) if tokenizer.id_to_token(id) == added[id].content}
-    return names - {token.content for token in added.values() if token.special}
 
 
 def _decodes_alike(tokenizer: Any, native: Native) -> bool:

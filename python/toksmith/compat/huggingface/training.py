@@ -42,29 +42,26 @@ def learned(
         raise ValueError("$.pre_tokenizer: there is no ByteLevel in it, and only byte-level models are trained")
     cuts = patterns.of_core(pipeline)
     names = list(dict.fromkeys(token.content for token in trainer.special_tokens if token.content))
+    texts = (text for item in iterator for text in ([item] if isinstance(item, str) else item))
     # Special tokens in the text are read as text, as in the original, so this training gets none.
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "no pair is left", UserWarning)
         tokenizer = train(
-            (piece for text in _flat(iterator) for piece in pipeline.pieces(text)),
+            (piece for text in map(checked_text, texts) for piece in pipeline.pieces(text)),
             max(trainer.vocab_size - len(names), 256),
             pattern=patterns.resolve(None) if isinstance(cuts, patterns.Staged) else cuts,
             ties="huggingface",
             ids=IdOrder(single_bytes="gpt2"),
             min_frequency=trainer.min_frequency,
         )
-    merges = [(spell(left), spell(right)) for left, right in tokenizer.merges]
-    return _vocab(names, [spell(token) for _, token in sorted(tokenizer.vocab.items())]), merges
-
-
-def _vocab(names: list[str], tokens: list[str]) -> dict[str, int]:
-    """Return ids by spelled token: first the special tokens, then those that were learned."""
+    tokens = [spell(token) for _, token in sorted(tokenizer.vocab.items())]
     for name in names:
         if unspell(name) not in (None, name.encode()):
             raise ValueError(f"special token {shown(name)} spells other bytes: give it another name")
     if clash := set(names).intersection(tokens):
         raise ValueError(f"special token {shown(min(clash))} is also learned from the text: give it another name")
-    return {token: id for id, token in enumerate(names + tokens)}
+    merges = [(spell(left), spell(right)) for left, right in tokenizer.merges]
+    return {token: id for id, token in enumerate(names + tokens)}, merges
 
 
 def _check(trainer: Any) -> None:
@@ -89,8 +86,3 @@ def _check(trainer: Any) -> None:
     for token in trainer.special_tokens:
         if token.content in alphabet:
             raise ValueError(f"special token {shown(token.content)} is the spelling of a byte: give it another name")
-
-
-def _flat(iterator: Iterable[str | Iterable[str]]) -> Iterator[str]:
-    for item in iterator:
-        yield from map(checked_text, [item] if isinstance(item, str) else item)

@@ -19,7 +19,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..._internal.messages import shown
-from ...formats.published import encodings, models
+from ...formats.published import encodings
 from .. import aliases
 from .core import Encoding
 
@@ -99,7 +99,7 @@ def _make(name: str) -> Encoding:
 
 def encoding_for_model(model_name: str) -> Encoding:
     """Return the encoding of a model, as `get_encoding` does; `KeyError` if none is known for it."""
-    return get_encoding(models.encoding_name_for_model(model_name))
+    return get_encoding(encodings.encoding_name_for_model(model_name))
 
 
 def list_encoding_names() -> list[str]:
@@ -117,22 +117,18 @@ def _constructors() -> dict[str, Constructor]:
         if ENCODING_CONSTRUCTORS is None:
             constructors: dict[str, Constructor] = dict(PUBLISHED)
             for module in _available_plugin_modules():
-                if module != _OPENAI:
-                    _add_plugin(constructors, module)
+                if module == _OPENAI:
+                    continue
+                with _as_tiktoken():
+                    plugin = importlib.import_module(module)
+                own: dict[str, Constructor] | None = getattr(plugin, "ENCODING_CONSTRUCTORS", None)
+                if own is None:
+                    raise ValueError(f"the tiktoken plug-in {module} does not define ENCODING_CONSTRUCTORS")
+                for name in own.keys() & constructors.keys():
+                    raise ValueError(f"Duplicate encoding name {name}: the tiktoken plug-in {module} repeats it")
+                constructors |= own
             ENCODING_CONSTRUCTORS = constructors
         return ENCODING_CONSTRUCTORS
-
-
-def _add_plugin(constructors: dict[str, Constructor], module: str) -> None:
-    with _as_tiktoken():
-        plugin = importlib.import_module(module)
-    own: dict[str, Constructor] | None = getattr(plugin, "ENCODING_CONSTRUCTORS", None)
-    if own is None:
-        raise ValueError(f"the tiktoken plug-in {module} does not define ENCODING_CONSTRUCTORS")
-    for name in own:
-        if name in constructors:
-            raise ValueError(f"Duplicate encoding name {name}: the tiktoken plug-in {module} repeats it")
-    constructors.update(own)
 
 
 def _available_plugin_modules() -> list[str]:

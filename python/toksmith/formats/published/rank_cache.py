@@ -93,18 +93,13 @@ def obtain(url: str, sha256: str | None, name: str | None = None) -> bytes:
     data = cached(url, sha256)
     if data is None:
         data = download(url, sha256, name)
-        _keep(url, data)
+        folder, named = _tiktoken_folder()
+        if named and folder is not None:  # as tiktoken would
+            write(folder / cache_key(url), data)
+        else:
+            with contextlib.suppress(OSError):
+                write(own_folder() / plain_name(url), data)
     return data
-
-
-def _keep(url: str, data: bytes) -> None:
-    """Write to the folder that the user has named for tiktoken, as tiktoken would; else to our own, if possible."""
-    folder, named = _tiktoken_folder()
-    if named and folder is not None:
-        write(folder / cache_key(url), data)
-        return
-    with contextlib.suppress(OSError):
-        write(own_folder() / plain_name(url), data)
 
 
 def write(path: Path, data: bytes) -> None:
