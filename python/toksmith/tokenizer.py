@@ -14,7 +14,7 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import EllipsisType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, TypedDict, overload
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, TypedDict, TypeVar, overload
 
 from . import patterns
 from ._core import FORMATS, MARKS, Continuations, DecodeStream, Document, Pipeline
@@ -23,7 +23,6 @@ from ._internal import arguments, choices
 from ._internal.choices import Boundary, Errors, FileFormat, Side, Unmatched
 from ._internal.messages import counted, shown
 from ._internal.progress import Report, reporter
-from ._internal.views import ListView
 from .encoding import text_streaming
 from .files import inputs, whole_files
 from .formats import sources, templates, verification
@@ -42,6 +41,7 @@ StrPath = str | os.PathLike[str]
 Pairs = Iterable[tuple[bytes, bytes]]
 Specials = Iterable[str] | Mapping[str, int]
 SpecialToken = str | EllipsisType | None
+Item = TypeVar("Item", covariant=True)
 
 # Bytes of a file per read; None leaves it to the core. Tests make it small, so that short texts span several reads.
 WINDOW_BYTES: int | None = None
@@ -74,6 +74,42 @@ class FileOptions(TypedDict, total=False):
     special: bool
     errors: Errors
     progress: bool | Report
+
+
+class ListView(Sequence[Item]):
+    """A list that cannot be changed. Equal to any list, tuple or view of the same items.
+
+    >>> view = ListView([(b"a", b"b")])
+    >>> view == [(b"a", b"b")], view[0], len(view)
+    (True, (b'a', b'b'), 1)
+    """
+
+    __slots__ = ("_items",)
+
+    def __init__(self, items: list[Item]) -> None:
+        self._items = items
+
+    @overload
+    def __getitem__(self, index: int) -> Item: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Item]: ...
+    def __getitem__(self, index: int | slice) -> Item | list[Item]:
+        return self._items[index]
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, ListView):
+            return self._items == other._items
+        if isinstance(other, (list, tuple)):
+            return self._items == list(other)
+        return NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return repr(self._items)
 
 
 class Tokenizer:

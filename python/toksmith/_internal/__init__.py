@@ -1,1 +1,1 @@
-"""Modules that all other packages use: checks of arguments, values in messages, progress, memory, read-only views."""
+"""Modules that all other packages use: checks of arguments, values in messages, progress, memory."""

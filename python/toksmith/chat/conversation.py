@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from .. import _core
 from .._internal.messages import printable
 from ..formats import templates
-from . import sandbox, syntax
+from . import sandbox
 from .marked_text import (
     ASSISTANT,
     GENERATED,
@@ -106,7 +106,7 @@ class Layout:
 
     def exported(self) -> str | None:
         """Return the template for the core (`Template` in Rust), as JSON; None if a part is not known there."""
-        parsed, date = syntax.of(self.source), self._values.get("strftime_now", sandbox.date)
+        parsed, date = sandbox.syntax_of(self.source), self._values.get("strftime_now", sandbox.date)
         if parsed is None:
             return None
         template = {

@@ -1,7 +1,7 @@
 """The `toksmith` command: its parts, its exit status, and its error messages.
 
-A command raises the errors of the library. This module turns an error into one line on standard error and one of
-`STATUSES`.
+A command raises the errors of the library. This module turns an error into one line on standard error and an exit
+status, of which docs/cli.md has the table.
 """
 
 from __future__ import annotations
@@ -38,16 +38,6 @@ COMMANDS = {
     "verify": "Encode texts with toksmith and with another library, and show the first difference.",
 }
 """The commands with their help, in its order. Each is the function of its name in the module of its name."""
-
-STATUSES = {
-    0: "done",
-    1: "an error, or a difference that verify or data --check reports",
-    2: "a command line that cannot be understood",
-    130: "ended by Ctrl-C (SIGINT)",
-    141: "ended because the reader of the output has gone (SIGPIPE)",
-    143: "ended by kill (SIGTERM)",
-}
-"""The exit statuses of a command, with their meanings."""
 
 EXAMPLES = """\
   toksmith train corpus/ --vocab-size 32000 -o tokenizer.json

@@ -16,7 +16,7 @@ from command import TOKSMITH, run_command
 from training_folder import write_folder
 
 import toksmith
-from toksmith.cli.app import COMMANDS, STATUSES, load
+from toksmith.cli.app import COMMANDS, load
 
 ROOT = Path(__file__).resolve().parents[3]
 SPECIAL = "<|endoftext|>"
@@ -64,10 +64,10 @@ def ready(folder: Path) -> Path:
 
 
 def test_the_table_of_exit_statuses() -> None:
-    """The one in the documentation is the one in the code."""
+    """The one in the documentation has those that a command ends with."""
     page = (ROOT / "docs/cli.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| (\d+) \| (.*) \|$", page, re.MULTILINE)
-    assert {int(status): meaning.replace("`", "") for status, meaning in rows} == STATUSES
+    assert [int(status) for status, meaning in rows if meaning] == [0, 1, 2, 130, 141, 143]
 
 
 def test_the_table_of_commands() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import toksmith
-from toksmith.files import globs, inputs
+from toksmith.files import inputs
 
 NAMES = ("a", "b", "[s]", ".h", "c d")
 PARTS = ("**", "*", "a", "b*", "[ab]", "[[]s]", ".h", ".*", "a**", "x.txt")
@@ -35,7 +35,7 @@ def test_globs_without_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         monkeypatch.chdir(tmp_path / str(number))
         for parts in itertools.product(PARTS, PARTS, (*PARTS, "")):
             for pattern in ("/".join(parts), f"{glob.escape(str(Path.cwd()))}/{'/'.join(parts)}"):
-                found = files(globs.matches(pattern))
+                found = files(inputs.glob_matches(pattern))
                 assert found == sorted({*files(glob.glob(pattern, recursive=True))}), pattern
 
 

@@ -20,7 +20,7 @@ import regex
 
 import toksmith
 from toksmith import Tokenizer, patterns, train
-from toksmith._internal.views import ListView
+from toksmith.tokenizer import ListView
 
 BYTES = {byte: bytes([byte]) for byte in range(256)}
 

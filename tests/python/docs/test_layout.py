@@ -18,7 +18,7 @@ MIN_SHARE_OF_SHORT_FUNCTIONS = 0.9
 ROOMS = {
     "_core": "the Rust core",
     "reference": "the algorithm in plain Python, which needs nothing else of the package",
-    "_internal": "checks of arguments, values in messages, progress, memory, read-only views",
+    "_internal": "checks of arguments, values in messages, progress, memory",
     "files": "files of text found and read as documents, what a stranger may have written, writing whole files",
     "corpus": "`Corpus`: where texts come from, and how they are read",
     "patterns": "the named patterns, and `regex` for any other",
