@@ -109,9 +109,10 @@ class Layout:
         parsed, date = sandbox.syntax_of(self.source), self._values.get("strftime_now", sandbox.date)
         if parsed is None:
             return None
+        tree, formats = parsed
         template = {
-            "body": parsed.tree,
-            "dates": {format: str.__str__(date(format)) for format in parsed.formats_of_dates},
+            "body": tree,
+            "dates": {format: str.__str__(date(format)) for format in formats},
             "has_generation": self.template.has_generation,
         }
         return json.dumps(template)

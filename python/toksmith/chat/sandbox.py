@@ -266,22 +266,15 @@ class _UnknownNode(Exception):
     """A node that the core does not know."""
 
 
-class Syntax(NamedTuple):
-    """What the core takes of a template: its tree, and the formats in which it writes the date."""
-
-    tree: list[Any]
-    formats_of_dates: list[str]
-
-
 @functools.lru_cache(8)
-def syntax_of(source: str) -> Syntax | None:
-    """Return the syntax of a template; None if it has a part that the core does not know."""
+def syntax_of(source: str) -> tuple[list[Any], list[str]] | None:
+    """Return the tree of a template, and the formats in which it writes dates; None for parts unknown to the core."""
     try:
         template = environment().parse(source)
         calls = template.find_all(nodes.Call)
         dates = [call.args for call in calls if getattr(call.node, "name", None) == "strftime_now"]
         formats = [str(args[0].value) for args in dates if len(args) == 1 and isinstance(args[0], nodes.Const)]
-        return Syntax([_exported(node) for node in template.body], formats)
+        return [_exported(node) for node in template.body], formats
     except (_UnknownNode, RecursionError):
         return None
 

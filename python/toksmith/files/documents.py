@@ -53,21 +53,17 @@ def _parts(stream: _core.DocumentStream, read: Read | None) -> Iterator[tuple[st
 
 def _documents(name: str, parts: Iterator[tuple[str, bool, str | None]]) -> Iterator[Document]:
     for text, ends, label in parts:
-        if ends:
-            yield Document(name, [text], label)
-            continue
-        pieces = _pieces(text, parts)
+        pieces = [text] if ends else itertools.chain([text], _pieces(parts))
         yield Document(name, pieces, label)
         for _ in pieces:  # that were not taken
             pass
 
 
-def _pieces(text: str, parts: Iterator[tuple[str, bool, str | None]]) -> Iterator[str]:
-    ends = False
-    yield text
-    while not ends:
-        text, ends, _ = next(parts)
+def _pieces(parts: Iterator[tuple[str, bool, str | None]]) -> Iterator[str]:
+    for text, ends, _ in parts:
         yield text
+        if ends:
+            return
 
 
 def _decoded(texts: Iterable[object], errors: str) -> Iterator[str]:
