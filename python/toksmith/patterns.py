@@ -5,8 +5,6 @@ Any other pattern has its meaning in the `regex` package; the core compiles it i
 `explain` says which of them runs a pattern.
 """
 
-from __future__ import annotations
-
 import contextlib
 import difflib
 import functools

@@ -4,8 +4,6 @@ The stand-ins of `toksmith.compat` have the names of their libraries while it ru
 installed.
 """
 
-from __future__ import annotations
-
 import argparse
 import importlib
 import runpy

@@ -4,8 +4,6 @@ So the tables of the compiled engine are those of the installed `regex`, whateve
 rules of `(?i)` and of set operations.
 """
 
-from __future__ import annotations
-
 import functools
 
 from .messages import shown

@@ -1,7 +1,5 @@
 """The values of options that are one of a few names, each as a type."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 FileFormat = Literal["toksmith", "gpt2", "tiktoken", "tekken", "sentencepiece", "gguf"]

@@ -1,7 +1,5 @@
 """The memory that this process has and may have, and memory limits as numbers or texts."""
 
-from __future__ import annotations
-
 import contextlib
 import operator
 import os

@@ -1,7 +1,5 @@
 """Values and numbers in messages: always short, whatever a file or a caller gives."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 MAX_SHOWN = 80

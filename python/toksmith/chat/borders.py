@@ -1,7 +1,5 @@
 """What a chat template writes around the turns of the assistant, found by asking it."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from typing import Any

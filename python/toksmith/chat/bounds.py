@@ -4,8 +4,6 @@ A template comes with a model, so anybody may have written it. Loops and calls e
 single call into C does neither, so what could make a large value is measured before it runs.
 """
 
-from __future__ import annotations
-
 import collections.abc
 import re
 import sys

@@ -1,7 +1,5 @@
 """Jinja's sandbox with what `transformers` offers a chat template, and with flags on all text."""
 
-from __future__ import annotations
-
 import functools
 import json
 import operator

@@ -1,7 +1,5 @@
 """The command line. A command imports what it needs when it runs; `import toksmith` imports none of it."""
 
-from __future__ import annotations
-
 import sys
 
 

@@ -4,8 +4,6 @@ A command raises the errors of the library. This module turns an error into one 
 status, of which docs/cli.md has the table.
 """
 
-from __future__ import annotations
-
 import errno
 import functools
 import importlib

@@ -1,7 +1,5 @@
 """Commands made of functions, and the command line before they read it."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from typing import Any, Literal, TypeVar, get_args

@@ -1,7 +1,5 @@
 """`toksmith compare`."""
 
-from __future__ import annotations
-
 import itertools
 import os
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Completion of the command line in shells, by click's scripts."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

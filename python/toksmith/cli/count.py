@@ -1,7 +1,5 @@
 """`toksmith count`."""
 
-from __future__ import annotations
-
 import json
 from typing import Any, NamedTuple
 

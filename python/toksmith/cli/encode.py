@@ -1,7 +1,5 @@
 """`toksmith encode`."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`toksmith explain`."""
 
-from __future__ import annotations
-
 import toksmith
 
 from . import options, streams

@@ -1,7 +1,5 @@
 """`toksmith fetch`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

@@ -1,7 +1,5 @@
 """`toksmith inspect`."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Options that several commands have, and the tokenizer behind `-t`."""
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 from collections.abc import Callable, Iterable

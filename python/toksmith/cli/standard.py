@@ -1,7 +1,5 @@
 """Standard output and standard error: their names in errors, their encoding, and what to do if nobody reads them."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import os

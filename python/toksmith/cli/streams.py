@@ -1,7 +1,5 @@
 """Reading input in windows, and writing output whole or not at all; "-" is standard input and standard output."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import glob

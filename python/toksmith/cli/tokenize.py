@@ -1,7 +1,5 @@
 """`toksmith tokenize`."""
 
-from __future__ import annotations
-
 import json
 import sys
 import time

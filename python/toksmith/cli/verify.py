@@ -1,7 +1,5 @@
 """`toksmith verify`."""
 
-from __future__ import annotations
-
 import functools
 import importlib
 import importlib.metadata

@@ -1,7 +1,5 @@
 """`toksmith view`."""
 
-from __future__ import annotations
-
 import itertools
 import sys
 from collections.abc import Iterable, Iterator

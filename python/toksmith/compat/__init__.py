@@ -4,8 +4,6 @@ Each module here has the names, the signatures and the results of the library th
 toksmith. Its page in `docs/` lists where it differs from the original, and why.
 """
 
-from __future__ import annotations
-
 _MODULES = {"huggingface", "minbpe", "rustbpe", "tiktoken"}
 
 

@@ -1,7 +1,5 @@
 """Training as minbpe and rustbpe have it: merges are pairs of ids; ids 0 to 255 are the 256 bytes, merges follow."""
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Iterable, Mapping
 from typing import Literal

@@ -1,7 +1,5 @@
 """Stand-ins under the names of the libraries that they replace: `import tiktoken` gives toksmith's stand-in."""
 
-from __future__ import annotations
-
 import contextlib
 import importlib
 import importlib.util

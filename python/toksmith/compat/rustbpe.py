@@ -8,8 +8,6 @@ The same methods and merges as rustbpe 0.1.0, which nanochat trains its tokenize
 [(b'lo', 256), (b'low', 257)]
 """
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Iterable, Sequence
 

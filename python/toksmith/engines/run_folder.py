@@ -5,8 +5,6 @@ bisection in the index of a piece, so it holds nothing for a document, and joins
 removes the files that are left: nobody can tell whether the data are still the same.
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import itertools

@@ -5,8 +5,6 @@ where they begin. The files are those of an unfinished shard, written by the sam
 a part that an engine encodes twice has two pieces, and the shards are made of the one whose row the engine hands on.
 """
 
-from __future__ import annotations
-
 import errno
 import functools
 import itertools

@@ -1,7 +1,5 @@
 """The documents of files and of iterables, as text."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Files of texts: paths, globs, folders and URLs, each file with its format and compression."""
 
-from __future__ import annotations
-
 import errno
 import functools
 import glob

@@ -1,7 +1,5 @@
 """New files: a file gets its name when it is complete, and a killed process leaves nothing behind."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import functools

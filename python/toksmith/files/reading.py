@@ -1,7 +1,5 @@
 """Reading whole files that may come from a stranger: never more bytes than a limit, whatever the file is."""
 
-from __future__ import annotations
-
 import errno
 import os
 import stat

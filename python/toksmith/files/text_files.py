@@ -1,7 +1,5 @@
 """Reading files of text and JSON, with clear errors."""
 
-from __future__ import annotations
-
 import codecs
 import collections
 import contextlib

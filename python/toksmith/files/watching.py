@@ -1,7 +1,5 @@
 """Files that must not change while they are read."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import stat

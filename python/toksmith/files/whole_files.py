@@ -5,8 +5,6 @@ step. So after an error, a full disk, a signal, a kill or a crash of the machine
 one is there; of several writers of one file the last one wins. `NewFile` says what a killed process can leave behind.
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import os

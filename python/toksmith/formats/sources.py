@@ -1,7 +1,5 @@
 """The kind of a name or a path, and the tokenizer that it names: a published encoding, a file or a folder."""
 
-from __future__ import annotations
-
 import copy
 import difflib
 import errno

@@ -1,7 +1,5 @@
 """Texts that are likely to show a difference between two tokenizers: scripts, whitespace, runs, every character."""
 
-from __future__ import annotations
-
 import random
 import unicodedata
 from collections.abc import Iterable, Iterator

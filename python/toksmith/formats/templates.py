@@ -1,7 +1,5 @@
 """The source of a chat template."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable
 

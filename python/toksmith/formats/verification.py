@@ -5,8 +5,6 @@ is for, if that is installed, and by toksmith. A rank file and GPT-2's files hol
 compare pretokens instead of texts.
 """
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import importlib

@@ -1,7 +1,5 @@
 """Tokenizers with new tokens: learned ones above all others, and chosen ones at reserved ids."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Collection, Iterable
 from typing import Any

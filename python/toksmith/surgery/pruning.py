@@ -1,7 +1,5 @@
 """Tokenizers with fewer tokens: pruned to a choice of them, or shrunk by their last merges."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterable, Iterator
 

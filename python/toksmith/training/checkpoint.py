@@ -4,8 +4,6 @@ The file holds the merges so far. Replaying them on the same counts gives the st
 also holds everything that the merges depend on, so that no other training resumes from it.
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import hashlib

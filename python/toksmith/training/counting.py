@@ -1,7 +1,5 @@
 """Counting pretokens, with a warning for a pattern that matches almost nothing."""
 
-from __future__ import annotations
-
 import heapq
 import itertools
 import tempfile

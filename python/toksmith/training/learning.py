@@ -1,7 +1,5 @@
 """Learning merges, the memory that it takes, and the tokenizer that they make."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 from typing import Any, TypeAlias

@@ -1,7 +1,5 @@
 """The options of a training, checked before any text is read."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, cast

@@ -1,7 +1,5 @@
 """Training that balances languages: the next merge serves the one that is compressed worst."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass

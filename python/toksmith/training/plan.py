@@ -1,7 +1,5 @@
 """The plan of a training: which stages run, and what each of them takes."""
 
-from __future__ import annotations
-
 import csv
 import dataclasses
 import functools

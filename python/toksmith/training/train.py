@@ -1,7 +1,5 @@
 """Training: `train`, and CS336's `train_bpe`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Training as `tokenizers` does it: the text of each word is counted, and toksmith learns the same merges."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path

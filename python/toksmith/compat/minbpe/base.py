@@ -4,8 +4,6 @@ A model file has a line "minbpe v1", the pattern, the number of special tokens, 
 space, id), and a line of two ids for each merge; the first merge makes id 256. A `.vocab` file is for people.
 """
 
-from __future__ import annotations
-
 import itertools
 import os
 import types

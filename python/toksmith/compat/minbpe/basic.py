@@ -1,7 +1,5 @@
 """minbpe's `BasicTokenizer`: no pattern, no special tokens."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from .base import Tokenizer

@@ -1,7 +1,5 @@
 """minbpe's `GPT4Tokenizer`: the vocabulary of cl100k_base."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from typing import NoReturn

@@ -1,7 +1,5 @@
 """tiktoken's module `load`: rank files as dictionaries, which plug-ins and programs give to `Encoding`."""
 
-from __future__ import annotations
-
 import base64
 import os
 from collections.abc import Mapping

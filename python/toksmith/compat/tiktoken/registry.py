@@ -4,8 +4,6 @@ A plug-in is a module in the namespace package `tiktoken_ext` that has `ENCODING
 function that returns the arguments of `Encoding`.
 """
 
-from __future__ import annotations
-
 import contextlib
 import copyreg
 import functools

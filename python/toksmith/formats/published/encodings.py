@@ -4,8 +4,6 @@ The ranks of `gpt2` are those of `r50k_base`; `r50k_base` can be made of GPT-2's
 `r50k_base`. A file that is made is checked like one that is downloaded: by the published SHA-256 of the file.
 """
 
-from __future__ import annotations
-
 import base64
 import os
 import warnings

@@ -6,8 +6,6 @@ folder (`TOKSMITH_CACHE_DIR`, else `toksmith` in the user's cache folder). A fil
 published one is ignored.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import os
