@@ -5,9 +5,10 @@ import dataclasses
 import functools
 import io
 import json
-from collections.abc import Iterable, Iterator, Mapping
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import cast
+from typing import Any, TypeAlias, cast
 
 from .. import _core
 from .._internal import arguments, memory
@@ -17,13 +18,12 @@ from .._internal.progress import Report, reporter
 from ..corpus import Corpus, FilePath
 from ..files import whole_files
 from ..tokenizer import Tokenizer, tokenizer_of
-from . import learning
 from .checkpoint import Checkpoint
 from .counting import begun, counted
 from .counts import PretokenCounts, check_specials, head_of
 from .counts_files import Counts
 from .options import IdOrder, Options, check_base, forced_bytes, pattern_of, ties_of
-from .parity import Parity, Text
+from .parity import Languages, Parity, Text
 from .superwords import Superwords, check_read_twice
 
 CONFLICTS: dict[tuple[str, ...], str] = {
@@ -36,6 +36,12 @@ CONFLICTS: dict[tuple[str, ...], str] = {
     ("ids", "base"): "its ids stay, and new ones follow the highest",
 }
 """Options that cannot be combined, and why; "PretokenCounts" stands for sources that are all counted."""
+Runs: TypeAlias = "tuple[_core.Pretokenizer, Callable[[_core.Pretokenizer], _core.PretokenCounts]]"
+"""The pattern of runs of words, and what counts all pretokens of a text."""
+_BYTES_PER_SLOT = 32
+"""Bytes of memory of a counted pretoken, at least."""
+_LIMIT_OVERSHOOT = 32 << 20
+"""Bytes that a training may take above its limit."""
 _LOG_FIELDS = ("merge", "id", "left", "right", "token", "count", "bytes")
 
 
@@ -106,7 +112,7 @@ class Plan:
             if isinstance(text, PretokenCounts):
                 counts.append(text if least == 1 else text.at_least(least))
                 continue
-            taken = sum(learning.memory_needs(other._core, self.options)[0][-1] for other in counts)
+            taken = sum(self._memory_needs(other._core)[0][-1] for other in counts)
             available = max(1, memory.limit(self.memory_limit) - taken)
             refuse = functools.partial(self._check_memory, available=available, min_count=least)
             limits = (self.workers, available, least)
@@ -118,7 +124,7 @@ class Plan:
         """Learn merges from the counts of all texts."""
         are_own = all(own is not text or own._is_temporary for own, text in zip(counts, self.texts, strict=True))
         core = counts[0]._core
-        texts: learning.Texts = core
+        texts: _core.PretokenCounts | Languages = core
         options = self.options.for_core()
         if self.parity:
             texts = self.parity.languages(self.sources, counts)
@@ -127,12 +133,12 @@ class Plan:
                 options["ties"] = "spelling"
         else:
             options["memory_limit"] = self.memory_limit
-            unbounded = memory.remaining() + (learning.BYTES_PER_SLOT * len(core) if are_own else 0)
+            unbounded = memory.remaining() + (_BYTES_PER_SLOT * len(core) if are_own else 0)
             self._check_memory(core, unbounded if self.memory_limit is None else self.memory_limit)
             if self.memory_limit is None:
-                learning.warn_if_large(core, self.options, unbounded)
+                self._warn_if_large(core, unbounded)
         with reporter(self.progress, self.use.facts) as report:
-            return learning.learned(texts, self.options, options, report, checkpoint=self.checkpoint, consume=are_own)
+            return self._learn(texts, self.options, options, report, consume=are_own)
 
     def _joined(self, superwords: Superwords, first: Tokenizer) -> Tokenizer:
         """Extend a tokenizer by tokens of several words."""
@@ -154,17 +160,103 @@ class Plan:
                 limits = {"workers": self.workers, "memory_limit": memory.limit(limit)}
                 return begun(corpus, names, cuts, report, **limits).finish()
 
-            return learning.learned((options.pattern.core(), count), options, core_options, report)
+            return self._learn((options.pattern.core(), count), options, core_options, report)
+
+    def _learn(
+        self,
+        texts: "_core.PretokenCounts | Languages | Runs",
+        options: Options,
+        core_options: dict[str, Any],
+        report: Report | None,
+        *,
+        consume: bool = False,
+    ) -> Tokenizer:
+        """Learn the merges and lay out the ids. With `consume` the counts are empty afterwards."""
+        saving = None
+        if self.checkpoint is not None and isinstance(texts, _core.PretokenCounts):
+            merges = self.checkpoint.begin(_core.fingerprint(texts))
+            saving = (merges, self.checkpoint.save, self.checkpoint.seconds)
+        base = options.base._core if options.base else None
+        learned = _core.learn(
+            texts,
+            core_options,
+            base=base,
+            forced=options.forced_tokens,
+            checkpoint=saving,
+            progress=report,
+            consume=consume,
+        )
+        _warn_if_short(options, learned.added())
+        cuts, order = options.pattern.core(), options.ids
+        core = _core.build_tokenizer(
+            learned, base, options.new_specials, cuts, order.special_tokens, order.single_bytes, options.ties
+        )
+        return Tokenizer._of(core)
+
+    # Memory
+
+    def _memory_needs(self, counts: Counts) -> list[tuple[int, int, int, int, int]]:
+        """Return the memory that pretokens take, of all and of those that occur more often.
+
+        An item is the least count, the number of distinct pretokens, the bytes for learning from them at least, the
+        same at most without a limit, and the bytes for their counts. Cost: each pretoken is looked at.
+        """
+        has_vocab = bool(self.options.base or self.options.forced_tokens)
+        return _core.memory_to_learn(counts, self.options.for_core(), has_vocab)
+
+    def _warn_if_large(self, counts: _core.PretokenCounts, available: int) -> None:
+        """Warn if learning may take more memory than there is."""
+        _, _, least, most, _ = self._memory_needs(counts)[0]
+        if available < most:
+            advised = max(available - _LIMIT_OVERSHOOT, least) // 10**6
+            warnings.warn(
+                f"learning merges takes up to {most / 1e6:,.0f} MB, and there are {available / 1e6:,.0f} MB: "
+                f'memory_limit="{advised}MB" learns the same in less memory',
+                stacklevel=6,
+            )
 
     def _check_memory(self, counts: Counts, available: int, min_count: int | None = None) -> None:
-        """Check that memory suffices to learn; if not, save the counts beside the checkpoint."""
-        is_limit = self.memory_limit is not None or min_count is not None
-        error = learning.memory_error(counts, self.options, available, min_count, is_limit=is_limit)
-        if error is None:
+        """Check that so many bytes of memory suffice to learn; if not, save the counts beside the checkpoint.
+
+        With `min_count` the counts have to fit as well, into three quarters, without those that occur less often.
+        """
+        needs = [
+            (step, pretokens, least if min_count is None else max(least, -(-4 * size // 3)))
+            for step, pretokens, least, _, size in self._memory_needs(counts)
+        ]
+        _, unique, least = [need for need in needs if need[0] <= max(min_count or 1, 1)][-1]
+        if least <= available:
             return
+        is_limit = self.memory_limit is not None or min_count is not None
+        advice = "raise it" if is_limit else "count fewer files"
+        for step, kept, need in needs:
+            if kept and need <= available:
+                effect = f"which keeps {kept:,} and changes the result"
+                advice += f", or leave rare ones out with min_pretoken_count={step}, {effect}"
+                break
+        there = f"{'memory_limit is' if is_limit else 'there are'} {available / 1e6:,.0f} MB"
         if self.checkpoint is not None and isinstance(self.texts[0], Corpus):
-            error += self.checkpoint.save_counts(counts, head_of(self.options.pattern, self.options.special_tokens))
-        raise MemoryError(error)
+            head = head_of(self.options.pattern, self.options.special_tokens)
+            advice += self.checkpoint.save_counts(counts, head)
+        raise MemoryError(
+            f"there are {unique:,} different pretokens: training on them takes at least {least / 1e6:,.0f} MB, and "
+            f"{there}: {advice}"
+        )
+
+
+def _warn_if_short(options: Options, added: int) -> None:
+    """Warn if fewer tokens were added than asked for."""
+    if added == options.max_merges:
+        return
+    condition = "at all" if options.min_frequency <= 1 else f"at least {options.min_frequency} times"
+    if options.max_token_length is not None:
+        condition += f" and has at most {options.max_token_length} bytes"
+    merges = "merge was" if added == 1 else "merges were"
+    warnings.warn(
+        f"no pair is left that occurs {condition}: {added} {merges} made, not {options.max_merges}, "
+        f"so the vocabulary has {options.min_vocab_size + added} tokens",
+        stacklevel=7,
+    )
 
 
 def planned(request: Request) -> Plan:
