@@ -4,20 +4,30 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import itertools
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
+from . import _core
 from ._internal import arguments, memory
 from ._internal.choices import Errors, InputFormat
 from ._internal.messages import shown
-from .files import documents, inputs
-from .files.documents import Document
+from .files import inputs, tables, text_files
 from .files.inputs import Source
 
 FilePath = str | os.PathLike[str]
 TextSources = FilePath | Iterable[str | bytes | os.PathLike[str]]
 """A path, a list or tuple of paths, or any other iterable, of texts."""
+
+
+class Document(NamedTuple):
+    """A document with the name of its source. Its text comes in pieces, to be taken before the next document."""
+
+    source: str
+    pieces: Iterable[str]
+    label: str | None = None
 
 
 class Corpus:
@@ -146,6 +156,8 @@ class Corpus:
     def documents(self, read: Callable[[int], object] | None = None, label: str | None = None) -> Iterator[Document]:
         """Yield all documents, in order. Memory grows neither with their number nor with the size of a file of text.
 
+        With a `document_separator`, documents without text are left out.
+
         Args:
             read: Called with the number of bytes of a file that were read since the last call.
             label: The name of a second field or column, whose text becomes the label of each document.
@@ -167,7 +179,21 @@ class Corpus:
         """Yield the documents of one of the sources. See `documents`."""
         self.check()
         with self.naming():
-            yield from documents.of(source, self.errors, read, self.document_separator, label)
+            if source.kind == "column":
+                yield from _rows(source, self.errors, label)
+            elif source.texts is not None:
+                for text in _decoded(source.texts, self.errors):
+                    separator = self.document_separator
+                    for part in [text] if separator is None else filter(None, text.split(separator)):
+                        yield Document(source.name, [part])
+            else:
+                stream = _core.DocumentStream(
+                    source,
+                    label=None if source.is_text else label,  # a file of text has no fields
+                    replace=self.replaces_invalid,
+                    separator=self.document_separator,
+                )
+                yield from _documents(source.name, _parts(stream, read))
 
     @contextlib.contextmanager
     def naming(self) -> Iterator[None]:
@@ -194,3 +220,48 @@ def _names(option: str, value: str | Sequence[str] | None) -> tuple[str, ...] | 
 def _shortened(names: tuple[str, ...] | None) -> str | list[str] | None:
     """Return one name as it is."""
     return names if names is None else names[0] if len(names) == 1 else [*names]
+
+
+# Documents
+
+
+def _parts(
+    stream: _core.DocumentStream, read: Callable[[int], object] | None
+) -> Iterator[tuple[str, bool, str | None]]:
+    while batch := stream.read():
+        yield from batch[0]
+        if read:
+            read(batch[1])
+
+
+def _documents(name: str, parts: Iterator[tuple[str, bool, str | None]]) -> Iterator[Document]:
+    for text, ends, label in parts:
+        pieces = [text] if ends else itertools.chain([text], _pieces(parts))
+        yield Document(name, pieces, label)
+        for _ in pieces:  # that were not taken
+            pass
+
+
+def _pieces(parts: Iterator[tuple[str, bool, str | None]]) -> Iterator[str]:
+    for text, ends, _ in parts:
+        yield text
+        if ends:
+            return
+
+
+def _decoded(texts: Iterable[object], errors: str) -> Iterator[str]:
+    for number, text in enumerate(texts, 1):
+        if isinstance(text, bytes):
+            text = "".join(text_files.decoded([text], f"text number {number}", errors))
+        if not isinstance(text, str):
+            raise TypeError(
+                f"text number {number} is {type(text).__name__}: texts are str or bytes; paths are given as a list"
+            )
+        yield text
+
+
+def _rows(source: Source, errors: str, label: str | None) -> Iterator[Document]:
+    texts = tables.texts([source], errors)
+    labels = itertools.repeat(None) if label is None else tables.texts([source._replace(fields=(label,))], errors)
+    for text, name in zip(texts, labels, strict=label is not None):
+        yield Document(source.name, [text], name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator
 
-from ..files.documents import Document
+from ..corpus import Document
 
 MAX_CHARACTERS = 1 << 21
 """Characters of a batch: enough for all threads. A longer document is a batch of its own, in pieces."""

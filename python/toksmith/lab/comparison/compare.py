@@ -10,8 +10,7 @@ from typing import TypeAlias
 from ..._internal.arguments import checked_workers, naming_keywords, whole
 from ..._internal.messages import shown
 from ..._internal.progress import Report, reporter, summing
-from ...corpus import Corpus, TextSources
-from ...files.documents import Document
+from ...corpus import Corpus, Document, TextSources
 from . import statistics
 from .comparison import Comparison
 from .measure import encoders_of, measure

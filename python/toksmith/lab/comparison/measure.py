@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._internal.messages import shown
+from ...corpus import Document
 from ...encoding.text_streaming import Size
-from ...files.documents import Document
 from ...tokenizer import Tokenizer, tokenizer_of
 from ..batches import batches
 

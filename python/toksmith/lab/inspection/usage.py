@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...corpus import Document
 from ...encoding.text_streaming import Size
-from ...files.documents import Document
 from ...tokenizer import Tokenizer
 from ..batches import batches
 from .results import Reach, Usage, Used, VocabularyToken
