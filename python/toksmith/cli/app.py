@@ -126,9 +126,9 @@ def run(args: list[str]) -> int:
 
 def _run(args: list[str]) -> int:
     if instruction := os.environ.get("_TOKSMITH_COMPLETE"):
-        from . import completion
+        from click import shell_completion
 
-        return completion.answer(toksmith, instruction)
+        return shell_completion.shell_complete(toksmith, {}, "toksmith", "_TOKSMITH_COMPLETE", instruction)
     status = 0
     try:
         # Not `main` of click, which prints a line on Ctrl-C and hides that a pipe is broken.

@@ -29,11 +29,6 @@ def install_completion(group: click.Command) -> str:
     return f"{shell} completion installed in {path}: it takes effect in a new terminal"
 
 
-def answer(group: click.Command, instruction: str) -> int:
-    """Print what a shell asks for, and return an exit status."""
-    return shell_completion.shell_complete(group, {}, "toksmith", "_TOKSMITH_COMPLETE", instruction)
-
-
 def _shell() -> str:
     shell = Path(os.environ.get("SHELL", "")).name
     return shell if shell_completion.get_completion_class(shell) else "powershell" if os.name == "nt" else "bash"

@@ -1,1 +1,1 @@
-"""Encoding of files and streams, and decoding of ids that arrive one by one."""
+"""Text that arrives in pieces to ids, and ids that arrive one by one to text."""

@@ -70,8 +70,14 @@ class NewFile(contextlib.AbstractContextManager["NewFile"]):
         self._temporary = path  # set before the name exists: an interrupt may come in between
         try:
             self._link(path)
-        except OSError:
-            self._copy()
+        except OSError:  # the system refuses: become a file with a name and the same content
+            nameless = self.file
+            self.file = self._with_name(0o600)
+            with nameless:
+                nameless.seek(0)
+                self.file.writelines(pieces(nameless))
+                os.fchmod(self.file.fileno(), stat.S_IMODE(os.fstat(nameless.fileno()).st_mode))
+            self.finish()
 
     def publish(self, target: Path, *, replaces: bool = True) -> None:
         """Give the file its name, after `finish`, in one step.
@@ -146,16 +152,6 @@ class NewFile(contextlib.AbstractContextManager["NewFile"]):
     def _link(self, path: Path) -> None:
         # Only with a folder's descriptor does Python follow the link in /proc; the path is absolute, so it is unused.
         os.link(_opened(self.file), path, src_dir_fd=self.file.fileno())
-
-    def _copy(self) -> None:
-        """Become a file with a name and the same content: the system refuses to give this one a name."""
-        nameless = self.file
-        self.file = self._with_name(0o600)
-        with nameless:
-            nameless.seek(0)
-            self.file.writelines(pieces(nameless))
-            os.fchmod(self.file.fileno(), stat.S_IMODE(os.fstat(nameless.fileno()).st_mode))
-        self.finish()
 
 
 def pieces(file: IO[bytes]) -> Iterator[bytes]:

@@ -155,8 +155,14 @@ def open_source(
             return _of_object(source)
         raise ValueError("an object has its own pattern and special tokens: leave them and unmatched out")
     path = _located(source, download)
-    if is_bare:
-        return _load_bare(path) if path is not None else published(encoding_of(os.fspath(source)) or "")
+    if is_bare and path is None:
+        return published(encoding_of(os.fspath(source)) or "")
+    if is_bare and path is not None:
+        try:
+            return _core.Tokenizer.load(path)
+        except ValueError as error:
+            lead, separator, _ = str(error).rpartition(f": {_core.NO_PATTERN}")
+            raise ValueError(no_pattern(lead, "pattern=")) if separator else error from None
     if path is not None and takes_options(path):
         return _load_with(path, pattern, special_tokens, unmatched)
     if path is not None and _core.tokenizer_kind(path) == "gguf" and special_tokens is None and unmatched is None:
@@ -166,14 +172,6 @@ def open_source(
     raise ValueError(
         f"{source} has its own pattern and special tokens: leave pattern, special_tokens and unmatched out"
     )
-
-
-def _load_bare(path: str) -> _core.Tokenizer:
-    try:
-        return _core.Tokenizer.load(path)
-    except ValueError as error:
-        lead, separator, _ = str(error).rpartition(f": {_core.NO_PATTERN}")
-        raise ValueError(no_pattern(lead, "pattern=")) if separator else error from None
 
 
 def _load_with(
