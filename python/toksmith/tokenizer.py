@@ -249,7 +249,12 @@ class Tokenizer:
         except TypeError:
             if isinstance(text, str):
                 raise
-        return self._core.encode_bytes(arguments.text_bytes(text), special, limit)
+        try:
+            data = arguments.as_bytes(text)
+        except TypeError:
+            arguments.checked_text(text)  # whose error names what takes several texts
+            raise
+        return self._core.encode_bytes(data, special, limit)
 
     def encode_to_numpy(
         self,

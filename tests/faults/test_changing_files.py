@@ -20,7 +20,7 @@ from child import run
 from toksmith import Corpus, Tokenizer, count_pretokens, train
 from toksmith import tokenizer as tokenizer_module
 from toksmith.cli import streams
-from toksmith.files import tables, watching
+from toksmith.files import reading, tables
 from toksmith.files.inputs import Source
 from toksmith.training import counting
 
@@ -295,11 +295,11 @@ def test_what_never_changes_in_this_sense(tmp_path: Path, behind_a_pipe: Callabl
     assert found[b"before"] == 1
     file = tmp_path / "a.txt"
     file.write_text("low lower")
-    seen = watching.stamp(str(file))
+    seen = reading.stamp(str(file))
     file.read_bytes()
     file = file.rename(tmp_path / "b.txt")
-    watching.check(str(file), seen, "b.txt")
-    assert watching.stamp(str(tmp_path)) is None
+    reading.check_unchanged(str(file), seen, "b.txt")
+    assert reading.stamp(str(tmp_path)) is None
     assert train(file, 258).merges
 
 
@@ -309,16 +309,16 @@ def test_what_both_sides_say(tmp_path: Path) -> None:
     tokenizer = Tokenizer()
     for change in (shorten, lengthen, rewrite):
         file.write_text(TEXT)
-        seen = watching.stamp(str(file))
+        seen = reading.stamp(str(file))
 
         def report(*_: Any, change: Callable[[Path], None] = change, seen: Any = seen) -> None:
-            if watching.stamp(str(file)) == seen:
+            if reading.stamp(str(file)) == seen:
                 change(file)
 
         with pytest.raises(OSError) as core:
             tokenizer.encode_file(file, progress=report)
         with pytest.raises(OSError) as package:
-            watching.check(str(file), seen, str(file))
+            reading.check_unchanged(str(file), seen, str(file))
         assert str(core.value) == str(package.value)
 
 

@@ -217,15 +217,6 @@ def as_bytes(data: Buffer) -> bytes:
     return data if isinstance(data, bytes) else bytes(memoryview(data))
 
 
-def text_bytes(text: Buffer) -> bytes:
-    """Return a text that is given as bytes; the error names what else takes several texts."""
-    try:
-        return as_bytes(text)
-    except TypeError:
-        checked_text(text)
-        raise
-
-
 def checked_seed(name: str, value: int) -> int:
     """Return a seed, a number of 64 bits."""
     number = whole(name, value)

@@ -14,7 +14,7 @@ from typing import IO, Any
 from .. import _core
 from .._internal.messages import printable, shown
 from .._internal.progress import Report
-from ..files import text_files, watching, whole_files
+from ..files import reading, text_files, whole_files
 from .command_line import Progress, UsageError
 from .standard import name_of, naming, say
 
@@ -40,7 +40,7 @@ class Input:
             yield self._value.encode()
             return
         done = 0
-        with naming(self.name), _open(self.path) as file, watching.unchanged(file.fileno(), self.name):
+        with naming(self.name), _open(self.path) as file, reading.unchanged(file.fileno(), self.name):
             status = os.fstat(file.fileno())
             total = status.st_size if stat.S_ISREG(status.st_mode) else 0
             while window := file.read(WINDOW):

@@ -12,7 +12,7 @@ from typing import IO, NamedTuple
 
 from .. import _core
 from .._internal.messages import shown
-from . import watching
+from .reading import Stamp, stamp
 
 STANDARD_INPUT = "-"
 DEVICE = "/dev/stdin"
@@ -46,7 +46,7 @@ class Source(NamedTuple):
     format: str | None = None
     fields: tuple[str, ...] = ("text",)
     field_separator: str = FIELD_SEPARATOR
-    seen: watching.Stamp | None = None
+    seen: Stamp | None = None
     open: Callable[[], IO[bytes]] | None = None
     texts: Iterable[object] | None = None
     problem: ValueError | None = None
@@ -139,7 +139,7 @@ def _sources_of(item: object, reading: Reading) -> Iterator[Source]:
         yield from _remote(path, reading)
     else:
         for name in expand(path):
-            seen = watching.stamp(name)  # before the file is looked at, so that a later change is found
+            seen = stamp(name)  # before the file is looked at, so that a later change is found
             yield reading.source(name)._replace(seen=seen)
 
 
@@ -162,7 +162,7 @@ def _remote(url: str, reading: Reading) -> Iterator[Source]:
         size = system.size(name)
         yield reading.source(name, functools.partial(system.open, name, "rb"))._replace(
             path=system.unstrip_protocol(name),
-            seen=None if size is None else watching.Stamp(int(size), 0),
+            seen=None if size is None else Stamp(int(size), 0),
         )
 
 

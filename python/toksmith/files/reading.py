@@ -1,9 +1,11 @@
-"""Reading whole files that may come from a stranger: never more bytes than a limit, whatever the file is."""
+"""Reading files that may come from a stranger, never beyond a limit, and files that must not change meanwhile."""
 
+import contextlib
 import errno
 import os
 import stat
-from typing import BinaryIO
+from collections.abc import Iterator
+from typing import BinaryIO, NamedTuple
 
 from .. import _core
 
@@ -58,3 +60,50 @@ def read(path: str | os.PathLike[str], max_bytes: int = MAX_BYTES) -> bytes:
     data = b"".join(pieces)
     _core.check_head(path, data[:_HEAD_BYTES], plain=False)
     return data
+
+
+# Files that must not change while they are read
+
+
+class Stamp(NamedTuple):
+    """The size of a file, and the time of its last change in nanoseconds."""
+
+    size: int
+    modified: int
+
+
+def stamp(file: int | str | os.PathLike[str]) -> Stamp | None:
+    """Return the stamp of a regular file, by its path or the number of an open file; None for a pipe or a device."""
+    status = os.stat(file)  # noqa: PTH116  a number has no Path
+    return Stamp(status.st_size, status.st_mtime_ns) if stat.S_ISREG(status.st_mode) else None
+
+
+def check_unchanged(file: int | str | os.PathLike[str], seen: Stamp | None, name: str) -> None:
+    """Raise an `OSError` if a file has changed since its stamp was taken."""
+    now = stamp(file) if seen is not None else None
+    if seen is None or now == seen:
+        return
+    how = ""
+    if now is None:
+        what = "was replaced by something that is no file"
+    elif now.size != seen.size:
+        what = "became shorter" if now.size < seen.size else "became longer"
+        how = f", from {seen.size} to {now.size} bytes"
+    elif seen.size == 0:
+        return  # a file of Linux's /proc has size 0, and the time of the call
+    else:
+        what = "was changed"
+    raise OSError(f"{name}: the file {what} while it was read{how}: wait until nothing writes to it, or give a copy")
+
+
+@contextlib.contextmanager
+def unchanged(file: int, name: str, seen: Stamp | None = None) -> Iterator[None]:
+    """Watch an open file, read inside: a change since `seen` or now is the error, whatever reading failed with."""
+    check_unchanged(file, seen, name)
+    seen = seen or stamp(file)
+    try:
+        yield
+    except Exception:
+        check_unchanged(file, seen, name)
+        raise
+    check_unchanged(file, seen, name)

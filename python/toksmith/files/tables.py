@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 from .. import _core
 from .._internal.messages import shown
-from . import text_files, watching
+from . import reading, text_files
 from .inputs import Source
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def _opened(source: Source) -> Iterator[IO[bytes]]:
         with source.open() as file:
             yield file
     else:
-        with Path(source.path).open("rb") as file, watching.unchanged(file.fileno(), source.name, source.seen):
+        with Path(source.path).open("rb") as file, reading.unchanged(file.fileno(), source.name, source.seen):
             yield file
 
 

@@ -75,24 +75,22 @@ def get_encoding(encoding_name: str) -> Encoding:
         raise ValueError(
             f"Expected a string in get_encoding, the name of an encoding, got {type(encoding_name).__name__}"
         )
-    if encoding_name not in ENCODINGS:
-        with _lock():
-            if encoding_name not in ENCODINGS:
-                ENCODINGS[encoding_name] = _make(encoding_name)
-    return ENCODINGS[encoding_name]
-
-
-def _make(name: str) -> Encoding:
-    constructor = _constructors().get(name)
-    if constructor is None:
-        raise ValueError(
-            f"Unknown encoding {shown(name)}: known are {', '.join(_constructors())} (plug-ins: "
-            f"{', '.join(_available_plugin_modules()) or 'none'})"
-        )
-    if constructor is PUBLISHED.get(name):
-        return _published(name)
-    with _as_tiktoken():
-        return Encoding(**constructor())
+    if encoding_name in ENCODINGS:
+        return ENCODINGS[encoding_name]
+    with _lock():
+        if encoding_name not in ENCODINGS:
+            constructor = _constructors().get(encoding_name)
+            if constructor is None:
+                raise ValueError(
+                    f"Unknown encoding {shown(encoding_name)}: known are {', '.join(_constructors())} (plug-ins: "
+                    f"{', '.join(_available_plugin_modules()) or 'none'})"
+                )
+            if constructor is PUBLISHED.get(encoding_name):
+                ENCODINGS[encoding_name] = _published(encoding_name)
+            else:
+                with _as_tiktoken():
+                    ENCODINGS[encoding_name] = Encoding(**constructor())
+        return ENCODINGS[encoding_name]
 
 
 def encoding_for_model(model_name: str) -> Encoding:
