@@ -26,7 +26,7 @@ import toksmith
 from toksmith import PretokenCounts, Tokenizer
 from toksmith.engines import count_arrow, encode_arrow
 from toksmith.lab.page import document
-from toksmith.training.plan import Request, planned
+from toksmith.training.plan import Plan, Request
 
 try:
     import pyarrow
@@ -163,7 +163,7 @@ def calls(inputs: Inputs) -> Kinds:
     def trained(vocab_size: int, workers: int = 1, **options: Any) -> tuple[Call, Call]:
         def call() -> Any:
             return (
-                planned(Request(sources=inputs.file, vocab_size=vocab_size, workers=workers, **options))
+                Plan(Request(sources=inputs.file, vocab_size=vocab_size, workers=workers, **options))
                 .run()
                 .fingerprint
             )

@@ -9,7 +9,7 @@ from .._internal import choices
 from ..corpus import Corpus
 from ..formats import sources
 from ..training.options import IdOrder
-from ..training.plan import Request, planned
+from ..training.plan import Plan, Request
 from . import options, streams
 from .command_line import Progress, UsageError, command, option
 
@@ -115,7 +115,7 @@ def train(
             progress=streams.progress_of(progress, out),
             **learning,
         )
-        tokenizer = planned(request).run()
+        tokenizer = Plan(request).run()
     if out == "-":
         streams.write(out, tokenizer._core.written("toksmith"))
     else:

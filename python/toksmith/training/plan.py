@@ -70,7 +70,6 @@ class Request:
     log: FilePath | None = None
 
 
-@dataclass(frozen=True)
 class Plan:
     """The stages of a training, all of which are checked before any text is read.
 
@@ -78,19 +77,34 @@ class Plan:
     `parity`.
     """
 
-    texts: list[Corpus | PretokenCounts]
-    options: Options
-    vocab_size: int
-    sources: Mapping[str, Text]
-    parity: Parity | None
-    superwords: Superwords | None
-    checkpoint: Checkpoint | None
-    log: str | None
-    workers: int
-    memory_limit: int | None
-    min_count: int
-    progress: bool | Report
-    use: memory.Use
+    def __init__(self, request: Request) -> None:
+        sources, self.parity = request.sources, request.parity
+        self.vocab_size = arguments.whole("vocab_size", request.vocab_size)
+        self.superwords = None if request.superwords is None else Superwords.of(request.superwords)
+        texts = _texts(sources, self.parity)
+        ready = [text for text in texts if isinstance(text, PretokenCounts)]
+        forced = forced_bytes(request.forced_tokens)
+        self.min_count = arguments.checked_limit("min_pretoken_count", request.min_pretoken_count, 0)
+        _check_conflicts(request, bool(forced), len(ready) == len(texts))
+        self.options = _options(self.vocab_size, ready, self.superwords, request, forced)
+        if self.superwords is not None:
+            self.superwords.cuts(self.options.pattern)
+        self.memory_limit = None if request.memory_limit is None else memory.limit(request.memory_limit)
+        self.checkpoint = None
+        if request.checkpoint is not None:
+            self.checkpoint = Checkpoint(request.checkpoint, self.options.fingerprint())
+        self.log = None if request.log is None else _log_path(request.log)
+        for counts in ready:
+            _check_counts(counts, self.options)
+        self.texts = [text if isinstance(text, PretokenCounts) else Corpus.of(text) for text in texts]
+        for corpus in (text for text in self.texts if isinstance(text, Corpus)):
+            if self.log is not None:
+                whole_files.check_not_read(self.log, corpus.paths)
+            if self.superwords is not None:
+                check_read_twice(corpus)
+        self.sources: Mapping[str, Text] = sources if isinstance(sources, Mapping) else {}
+        self.workers = arguments.checked_workers(request.workers)
+        self.progress, self.use = request.progress, memory.Use(self.memory_limit)
 
     def run(self) -> Tokenizer:
         """Run the stages."""
@@ -256,47 +270,6 @@ def _warn_if_short(options: Options, added: int) -> None:
         f"no pair is left that occurs {condition}: {added} {merges} made, not {options.max_merges}, "
         f"so the vocabulary has {options.min_vocab_size + added} tokens",
         stacklevel=7,
-    )
-
-
-def planned(request: Request) -> Plan:
-    """Return the plan of a training, checked."""
-    sources, parity = request.sources, request.parity
-    size = arguments.whole("vocab_size", request.vocab_size)
-    superwords = None if request.superwords is None else Superwords.of(request.superwords)
-    texts = _texts(sources, parity)
-    ready = [text for text in texts if isinstance(text, PretokenCounts)]
-    forced = forced_bytes(request.forced_tokens)
-    min_count = arguments.checked_limit("min_pretoken_count", request.min_pretoken_count, 0)
-    _check_conflicts(request, bool(forced), len(ready) == len(texts))
-    options = _options(size, ready, superwords, request, forced)
-    if superwords is not None:
-        superwords.cuts(options.pattern)
-    limit = None if request.memory_limit is None else memory.limit(request.memory_limit)
-    checkpoint = None if request.checkpoint is None else Checkpoint(request.checkpoint, options.fingerprint())
-    log = None if request.log is None else _log_path(request.log)
-    for counts in ready:
-        _check_counts(counts, options)
-    read = [text if isinstance(text, PretokenCounts) else Corpus.of(text) for text in texts]
-    for corpus in (text for text in read if isinstance(text, Corpus)):
-        if log is not None:
-            whole_files.check_not_read(log, corpus.paths)
-        if superwords is not None:
-            check_read_twice(corpus)
-    return Plan(
-        texts=read,
-        options=options,
-        vocab_size=size,
-        sources=sources if isinstance(sources, Mapping) else {},
-        parity=parity,
-        superwords=superwords,
-        checkpoint=checkpoint,
-        log=log,
-        workers=arguments.checked_workers(request.workers),
-        memory_limit=limit,
-        min_count=min_count,
-        progress=request.progress,
-        use=memory.Use(limit),
     )
 
 

@@ -10,7 +10,7 @@ from ..corpus import FilePath
 from ..tokenizer import Tokenizer
 from .options import IdOrder
 from .parity import Parity, Text
-from .plan import Request, planned
+from .plan import Plan, Request
 from .superwords import Superwords
 
 
@@ -93,7 +93,7 @@ def train(
     >>> train(PretokenCounts({b"lowest": 3}), 259, base=tokenizer).encode("lowest")
     [257, 101, 258]
     """
-    return planned(Request(**locals())).run()
+    return Plan(Request(**locals())).run()
 
 
 def train_bpe(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from toksmith import IdOrder, Tokenizer, reference
-from toksmith.training.plan import Request, planned
+from toksmith.training.plan import Plan, Request
 
 TIES: tuple[reference.Ties, ...] = ("bytes", "ids", "smallest_ids", "first", "huggingface")
 SPECIAL_IDS: tuple[reference.SpecialIds, ...] = ("first", "after_bytes", "last")
@@ -131,7 +131,7 @@ def train_as_asked(
     """Train with the options of the command line, some of which `train` leaves to `count_pretokens`."""
     if (special_ids, byte_order) != ("first", "value"):
         options["ids"] = IdOrder(special_ids, byte_order)
-    return planned(Request(sources=sources, vocab_size=vocab_size, **options)).run()
+    return Plan(Request(sources=sources, vocab_size=vocab_size, **options)).run()
 
 
 def assert_equal(found: Sequence[Any], expected: Sequence[Any], what: Any = "") -> None:
