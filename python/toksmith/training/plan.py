@@ -81,7 +81,11 @@ class Plan:
         sources, self.parity = request.sources, request.parity
         self.vocab_size = arguments.whole("vocab_size", request.vocab_size)
         self.superwords = None if request.superwords is None else Superwords.of(request.superwords)
-        texts = _texts(sources, self.parity)
+        if self.parity is None and isinstance(sources, Mapping):
+            raise ValueError("a dict of languages is for parity=Parity(...), which balances them")
+        if self.parity is not None and not isinstance(self.parity, Parity):
+            raise TypeError(f"parity is a toksmith.Parity, such as Parity(dev=...), not {self.parity!r}")
+        texts = [sources] if self.parity is None else self.parity.all_texts(sources)
         ready = [text for text in texts if isinstance(text, PretokenCounts)]
         forced = forced_bytes(request.forced_tokens)
         self.min_count = arguments.checked_limit("min_pretoken_count", request.min_pretoken_count, 0)
@@ -93,7 +97,9 @@ class Plan:
         self.checkpoint = None
         if request.checkpoint is not None:
             self.checkpoint = Checkpoint(request.checkpoint, self.options.fingerprint())
-        self.log = None if request.log is None else _log_path(request.log)
+        self.log = None if request.log is None else arguments.path_of("log", request.log)
+        if self.log is not None and not self.log.endswith((".csv", ".jsonl")):
+            raise ValueError(f"{self.log}: a training log is a .csv or a .jsonl file")
         for counts in ready:
             _check_counts(counts, self.options)
         self.texts = [text if isinstance(text, PretokenCounts) else Corpus.of(text) for text in texts]
@@ -273,17 +279,6 @@ def _warn_if_short(options: Options, added: int) -> None:
     )
 
 
-def _texts(sources: Text | Mapping[str, Text], parity: Parity | None) -> list[Text]:
-    """Return all texts that are counted."""
-    if parity is None:
-        if isinstance(sources, Mapping):
-            raise ValueError("a dict of languages is for parity=Parity(...), which balances them")
-        return [sources]
-    if not isinstance(parity, Parity):
-        raise TypeError(f"parity is a toksmith.Parity, such as Parity(dev=...), not {parity!r}")
-    return parity.all_texts(sources)
-
-
 def _check_conflicts(request: Request, has_forced: bool, is_counted: bool) -> None:
     values = vars(request) | {"forced_tokens": has_forced or None, "PretokenCounts": is_counted or None}
     values["min_pretoken_count"] = None if request.min_pretoken_count == 1 else request.min_pretoken_count
@@ -336,13 +331,6 @@ def _check_counts(counts: PretokenCounts, options: Options) -> None:
 
 
 # The log
-
-
-def _log_path(log: object) -> str:
-    path = arguments.path_of("log", log)
-    if not path.endswith((".csv", ".jsonl")):
-        raise ValueError(f"{path}: a training log is a .csv or a .jsonl file")
-    return path
 
 
 def _write_log(path: str, tokenizer: Tokenizer) -> None:
