@@ -367,10 +367,6 @@ impl Tokenizer {
         Self::made(py, || self.inner.relabeled(&ids))
     }
 
-    fn with_tokens_of(&self, py: Python<'_>, other: &Tokenizer, keeps_record: bool) -> PyResult<Self> {
-        Self::made(py, || self.inner.with_tokens_of(&other.inner, keeps_record))
-    }
-
     /// The ids of the tokens of all bytes, of the unknown token, and of those that no text becomes; None
     /// where merging begins with bytes.
     fn characters(&self) -> Option<CharacterIds> {

@@ -4,7 +4,6 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::builder::{Preprocessing, Provenance};
-use super::origin::Origin;
 use super::pipeline::Pipeline;
 use super::record::Record;
 use super::tokenizer::Tokenizer;
@@ -50,7 +49,7 @@ impl Tokenizer {
         };
         let tokens = more.iter().map(|(id, name)| AddedToken::special(*id, name)).collect();
         let preprocessing = self.preprocessing(|pipeline| pipeline.with_tokens(tokens))?;
-        Self::of_encoder(encoder.into(), preprocessing, self.moved(self.record().cloned()))
+        Self::of_encoder(encoder.into(), preprocessing, self.moved(self.record().cloned(), None))
     }
 
     /// The pattern, or the changed pipeline.
@@ -61,9 +60,14 @@ impl Tokenizer {
         }
     }
 
-    /// What stays known of a tokenizer with other ids.
-    fn moved(&self, record: Option<Record>) -> Provenance {
-        Provenance { record, origin: self.origin().map(Origin::moved) }
+    /// What stays known of a tokenizer with other tokens. `new_ids` are the ids of those that stay; `None` if
+    /// all stay as they are.
+    pub(super) fn moved(&self, record: Option<Record>, new_ids: Option<&HashMap<u32, u32>>) -> Provenance {
+        let added = self.pipeline().into_iter().flat_map(|pipeline| pipeline.added_tokens());
+        let names = self.special_tokens().chain(added.map(|token| (&*token.content, token.id)));
+        let is_gone = |id| new_ids.is_some_and(|ids| !ids.contains_key(&id));
+        let gone = names.filter(|(_, id)| is_gone(*id)).map(|(name, _)| name).collect();
+        Provenance { record, origin: self.origin().map(|origin| origin.moved(new_ids, &gone)) }
     }
 
     /// Checks that no token has the id of a new special token, or its text.
@@ -144,15 +148,6 @@ impl Tokenizer {
         self.renumbered(encoder, &ids.iter().copied().collect(), self.record().cloned())
     }
 
-    /// The tokenizer with the tokens of another one, which has these ids as well, and no steps.
-    #[doc(hidden)]
-    pub fn with_tokens_of(&self, other: &Self, keeps_record: bool) -> Result<Self> {
-        let same = self.vocab().tokens().iter().map(|(id, _)| (id, id));
-        let same = same.filter(|(id, _)| other.token_bytes(*id).is_some()).collect();
-        let record = self.record().filter(|_| keeps_record).cloned();
-        self.renumbered(Arc::clone(other.encoder()), &same, record)
-    }
-
     /// The tokenizer of an encoder with other ids.
     fn renumbered(
         &self,
@@ -161,7 +156,7 @@ impl Tokenizer {
         record: Option<Record>,
     ) -> Result<Self> {
         let preprocessing = self.preprocessing(|pipeline| pipeline.renumbered(new_ids))?;
-        Self::of_encoder(encoder, preprocessing, self.moved(record))
+        Self::of_encoder(encoder, preprocessing, self.moved(record, Some(new_ids)))
     }
 
     /// The ids of special and other added tokens.

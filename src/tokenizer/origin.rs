@@ -1,6 +1,6 @@
 //! What a Hugging Face folder says besides the ids of a tokenizer.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -43,13 +43,20 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// The origin of a tokenizer whose ids have changed: without ids and without flags by id.
-    pub(crate) fn moved(&self) -> Self {
+    /// The origin of a changed tokenizer: without how the parts were spelled, and without what names the
+    /// tokens that are `gone`. `new_ids` are the ids of all others; `None` if none has changed.
+    pub(crate) fn moved(&self, new_ids: Option<&HashMap<u32, u32>>, gone: &HashSet<&str>) -> Self {
         let mut files = self.files.clone();
-        files.shift_remove(GENERATION);
         files.shift_remove(ADDED);
-        if let Some(config) = files.get_mut(CONFIG).and_then(Value::as_object_mut) {
-            config.shift_remove("added_tokens_decoder");
+        for name in [CONFIG, SPECIALS] {
+            if let Some(fields) = files.get_mut(name).and_then(Value::as_object_mut) {
+                fields.shift_remove("added_tokens_decoder");
+                forget(fields, gone);
+            }
+        }
+        let moved = new_ids.filter(|ids| ids.iter().any(|(old, new)| old != new));
+        if let Some((ids, fields)) = moved.zip(files.get_mut(GENERATION).and_then(Value::as_object_mut)) {
+            fields.retain(|name, value| renumbered(name, value, ids));
         }
         Origin { files, ..Origin::default() }
     }
@@ -111,6 +118,42 @@ impl Origin {
             true => Ok(origin),
             false => Err(refused("there are no parts of a tokenizer.json".into())),
         }
+    }
+}
+
+/// Takes tokens out of roles and lists. A role becomes null: a class may have a token of its own for it.
+fn forget(fields: &mut Map<String, Value>, gone: &HashSet<&str>) {
+    let is_gone = |token: &Value| {
+        token.get("content").unwrap_or(token).as_str().is_some_and(|name| gone.contains(name))
+    };
+    for (name, value) in fields.iter_mut() {
+        match value {
+            Value::Array(tokens) if name.ends_with("_special_tokens") => {
+                tokens.retain(|token| !is_gone(token))
+            }
+            Value::Object(tokens) if name.ends_with("_special_tokens") => {
+                tokens.retain(|_, token| !is_gone(token));
+            }
+            token if ROLES.contains(&&**name) && is_gone(token) => *token = Value::Null,
+            _ => {}
+        }
+    }
+}
+
+/// Gives a field of `generation_config.json` new ids. Returns whether it stays: it does not if it names no
+/// token that is left, or is a list of ids in another form.
+fn renumbered(name: &str, value: &mut Value, new_ids: &HashMap<u32, u32>) -> bool {
+    let new_id = |id: &Value| new_ids.get(&u32::try_from(id.as_u64()?).ok()?).copied().map(Value::from);
+    match value {
+        Value::Array(ids) if name.ends_with("_token_id") => {
+            *ids = ids.iter().filter_map(new_id).collect();
+            !ids.is_empty()
+        }
+        Value::Number(_) if name.ends_with("_token_id") => new_id(value).map(|id| *value = id).is_some(),
+        Value::Array(_) | Value::Object(_) => {
+            !["token", "_ids", "bias"].iter().any(|part| name.contains(part))
+        }
+        _ => true,
     }
 }
 

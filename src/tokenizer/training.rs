@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::path::Path;
 
-use super::builder::Provenance;
+use super::builder::{Preprocessing, Provenance};
 use super::pattern::SourcePattern;
 use super::record::Record;
 use super::tokenizer::Tokenizer;
@@ -11,6 +11,7 @@ use crate::control::Control;
 use crate::count::{CountOptions, Counting};
 use crate::encode::Encoder;
 use crate::error::{Error, Result};
+use crate::pipeline::AddedToken;
 use crate::source::{AnyRead, DocumentFormat, Format, InputFile, format_of_file};
 use crate::special::Specials;
 use crate::train::{Layout, Merge, Options, Saver, SpecialIds, Start, Ties, build_vocab, learn_from};
@@ -131,11 +132,12 @@ fn trained(
     built(None, &merges, &layout, &options.special_tokens, pattern, record)
 }
 
-/// The tokenizer of merges, whose ids a layout gives, with new special tokens. `record` has the rule of ties
-/// and the number of tokens before the first merge.
+/// The tokenizer of merges, whose ids a layout gives, with new special tokens. It has the steps of its base,
+/// whose pattern they decide, and all else that is known of it. `record` has the rule of ties and the number
+/// of tokens before the first merge; without it, the record is that of the base.
 ///
 /// # Errors
-/// Those of [`build_vocab`].
+/// Those of [`build_vocab`]; [`Error::Invalid`] for another pattern than that of the steps.
 pub(crate) fn built(
     base: Option<&Tokenizer>,
     merges: &[Merge],
@@ -145,7 +147,8 @@ pub(crate) fn built(
     record: Option<(String, u32)>,
 ) -> Result<Tokenizer> {
     let vocab = base.map(Tokenizer::vocab);
-    let vocab = build_vocab(vocab, merges, |place| layout.id_of(place), &layout.specials(names))?;
+    let specials = layout.specials(names);
+    let vocab = build_vocab(vocab, merges, |place| layout.id_of(place), &specials)?;
     let encoder = Encoder::of_training(vocab, pattern.pretokenizer.clone());
     let record = record.map(|(ties, initial_tokens)| {
         let none = |base: &Tokenizer| vec![None; base.vocab().merges_by_index().len()];
@@ -153,7 +156,23 @@ pub(crate) fn built(
         let counts = merges.iter().map(|merge| Some(merge.count).filter(|&count| count > 0));
         Record { ties, initial_tokens, counts: old.into_iter().flatten().chain(counts).collect() }
     });
-    Tokenizer::of_encoder(encoder.into(), pattern, Provenance { record, origin: None })
+    let Some(base) = base else {
+        return Tokenizer::of_encoder(encoder.into(), pattern, Provenance { record, origin: None });
+    };
+    let preprocessing: Preprocessing = match base.pipeline() {
+        None => pattern.into(),
+        Some(pipeline) if *pipeline.pattern() == pattern => {
+            let new = specials[specials.len() - names.len()..].iter().zip(names);
+            let new = new.filter_map(|((_, id), name)| Some(AddedToken::special((*id)?, name)));
+            pipeline.with_tokens(new.collect())?.into()
+        }
+        Some(_) => {
+            let reason = "the base has steps of a Hugging Face file, which hold its pattern alone";
+            return Err(Error::Invalid(reason.to_owned()));
+        }
+    };
+    let record = record.or_else(|| base.record().cloned());
+    Tokenizer::of_encoder(encoder.into(), preprocessing, base.moved(record, None))
 }
 
 fn input_of(path: &Path) -> Result<InputFile> {

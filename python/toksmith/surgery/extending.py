@@ -29,7 +29,7 @@ def extend(
 
     Args:
         tokenizer: A `Tokenizer`, or what `Tokenizer.from_pretrained` takes.
-        sources: The texts to learn from, or their counts, as in `toksmith.train`.
+        sources: The texts to learn from, or their counts, as in `toksmith.train`. Where characters are merged, texts.
         n: How many tokens there will be more, with new special tokens among them.
         **options: Further options of `toksmith.train`, such as `special_tokens`. Where characters are merged: `ties`,
             `min_frequency`, `max_token_length` and `workers`.
@@ -118,17 +118,15 @@ def _trained_on_words(
     core = tokenizer._core
     check_merges_bytes(core, "extended")
     if isinstance(sources, PretokenCounts):
-        counts = sources._core
-    else:
-        counts = _core.PretokenCounts([])
-        for ids in encoded(tokenizer, Corpus.of(sources), workers):
-            counts = counts.plus(_core.words_of(core, ids))
+        raise TypeError("a tokenizer that merges characters is extended from texts: counts have other words than it")
+    counts = _core.PretokenCounts([])
+    for ids in encoded(tokenizer, Corpus.of(sources), workers):
+        counts = counts.plus(_core.words_of(core, ids))
     options = {"max_merges": n, "ties": ties, "min_frequency": min_frequency, "max_token_length": max_token_length}
     learned = _core.learn(counts, options, base=core)
     if learned.added() < n:
         warnings.warn(f"no pair is left that occurs often enough: {learned.added()} tokens are added", stacklevel=3)
-    made = _core.build_tokenizer(learned, core, [], patterns.of_core(core).core())
-    return tokenizer._of(core.with_tokens_of(made, keeps_record=False))
+    return tokenizer._of(_core.build_tokenizer(learned, core, [], patterns.of_core(core).core()))
 
 
 def _with_merged(core: _core.Tokenizer, tokens: dict[bytes, int], highest: int) -> _core.Tokenizer:
@@ -144,7 +142,7 @@ def _with_merged(core: _core.Tokenizer, tokens: dict[bytes, int], highest: int) 
         raise ValueError("bytes are not encoded to two tokens, but to one or to more: put their parts before them")
     ids = {id: id for id in core.vocab()} | dict(enumerate(slots, core.max_id() + 1))
     extended = _core.build_tokenizer(learned, core, [], patterns.of_core(core).core())
-    return core.with_tokens_of(extended.relabeled([*ids.items()]), keeps_record=True)
+    return extended.relabeled([*ids.items()])
 
 
 def _change(old: Tokenizer, new: Tokenizer, same: Collection[int]) -> VocabChange:

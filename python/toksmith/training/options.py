@@ -118,8 +118,13 @@ class Options:
         }
 
 
-def check_base(base: Tokenizer) -> None:
+def check_base(base: Tokenizer, has_superwords: bool) -> None:
     """Check that a tokenizer can be extended."""
+    if has_superwords and base.pipeline is not None:
+        raise ValueError(
+            "the base has steps of a Hugging Face file, which hold its pattern alone, and superwords need another: "
+            "train them from the beginning, without a base"
+        )
     if base.pipeline is not None and not base.pipeline.is_plain:
         reasons = " and ".join(base.pipeline.reasons())
         raise ValueError(f"the base has {reasons}, which training does not have: it cannot be extended")

@@ -300,7 +300,7 @@ def _options(
         if base is None and pattern is ... and request.unmatched is None:
             pattern = ready[0]._pattern
     if base is not None:
-        check_base(base)
+        check_base(base, superwords is not None)
     length = request.max_token_length
     return Options(
         vocab_size=vocab_size if superwords is None or base is not None else superwords.first_size(vocab_size),

@@ -83,10 +83,12 @@ def test_tokenizers_has_the_same_ids(kind: str, tmp_path: Path) -> None:
 
 def test_options_and_refusals() -> None:
     tokenizer = Tokenizer.from_huggingface(make("llama"))
-    larger, _ = extend(tokenizer, PretokenCounts({b" qqq": 5, b" qqqq": 2}), 2, max_token_length=3)
+    larger, _ = extend(tokenizer, iter(["qqq qqq qqqq qqq qqq", "qqq qqqq"]), 2, max_token_length=3)
     assert [larger.vocab[id] for id in (larger.max_id - 1, larger.max_id)] == [b"qq", b" qq"]
     with pytest.warns(UserWarning, match="0 tokens are added"):
         extend(tokenizer, iter(["zz"]), 5, min_frequency=9)
+    with pytest.raises(TypeError, match="is extended from texts"):
+        extend(tokenizer, PretokenCounts({b" qqq": 5}), 2)
     with pytest.raises(TypeError):
         extend(tokenizer, iter(["zz"]), 5, special_tokens=["<|x|>"])
     with pytest.raises(ValueError, match="merges by the names of its tokens cannot be extended"):
