@@ -254,7 +254,7 @@ class Tokenizer:
         except TypeError:
             arguments.checked_text(text)  # whose error names what takes several texts
             raise
-        return self._core.encode_bytes(data, special, limit)
+        return self._core.encode(data, special, limit)
 
     def encode_to_numpy(
         self,
@@ -462,7 +462,7 @@ class Tokenizer:
             checked.append((text, trusted))
         marks = b"".join(bytes([MARKS["TRUSTED"] * trusted]) * len(text) for text, trusted in checked)
         try:
-            return self._core.encode_marked("".join(text for text, _ in checked), marks)
+            return self._core.encode_marked("".join(text for text, _ in checked), marks, 0)[0]
         except ValueError:
             for text, _ in checked:  # a lone surrogate has its place in its part
                 self._core.count(text, False)
@@ -734,7 +734,7 @@ class Tokenizer:
 
     def decode_bytes(self, ids: Ids, *, skip_special: bool = False) -> bytes:
         """Return the bytes of `ids`: the exact inverse of encoding, unless special tokens are left out."""
-        return self._core.decode_bytes(ids, skip_special)
+        return self._core.decode(ids, None, skip_special)
 
     def decode_batch(
         self,

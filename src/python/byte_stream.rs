@@ -27,17 +27,11 @@ pub(super) struct PyInputFile {
     format: Option<String>,
     fields: Vec<String>,
     field_separator: String,
-    seen: Option<FileStamp>,
+    /// The size of the file and the time of its last change, when it was first seen.
+    seen: Option<(u64, i128)>,
     max_record_bytes: u64,
     /// Opens the source in place of the path.
     open: Option<Py<PyAny>>,
-}
-
-/// The size of a file and the time of its last change, when it was first seen.
-#[derive(FromPyObject)]
-struct FileStamp {
-    size: u64,
-    modified: i128,
 }
 
 impl PyInputFile {
@@ -51,7 +45,7 @@ impl PyInputFile {
             open,
             compression: compression.ok_or_else(|| PyValueError::new_err("unknown compression"))?,
             records: DocumentFormat::of(format, fields),
-            seen: self.seen.map(|stamp| Stamp { size: stamp.size, modified: Some(stamp.modified) }),
+            seen: self.seen.map(|(size, modified)| Stamp { size, modified: Some(modified) }),
             is_certain: format.is_some(),
             max_record_bytes: self.max_record_bytes,
         })

@@ -122,27 +122,20 @@ const YIELD_INTERVAL: Duration = Duration::from_millis(10);
 
 /// Yields the GIL from time to time in a loop that needs it for long, so that other Python threads and signal
 /// handlers run. Such a loop runs no bytecode, so the interpreter cannot ask for the GIL.
+#[derive(Default)]
 pub(super) struct GilYielder {
-    /// The time of the last yield; `None` before the first call of `tick`.
+    /// The time of the last yield, or of the first call of `tick`.
     last: Option<Instant>,
 }
 
 impl GilYielder {
-    pub(super) fn new() -> Self {
-        GilYielder { last: None }
-    }
-
     /// Releases the GIL for a moment if it is time. The first call only starts the clock.
     pub(super) fn tick(&mut self, py: Python<'_>) -> PyResult<()> {
-        match self.last {
-            Some(last) if last.elapsed() < YIELD_INTERVAL => return Ok(()),
-            Some(_) => {
-                py.detach(|| ());
-                py.check_signals()?;
-            }
-            None => {}
+        if self.last.get_or_insert_with(Instant::now).elapsed() >= YIELD_INTERVAL {
+            py.detach(|| ());
+            py.check_signals()?;
+            self.last = Some(Instant::now());
         }
-        self.last = Some(Instant::now());
         Ok(())
     }
 }

@@ -8,7 +8,7 @@ use pyo3::PyClass;
 use pyo3::exceptions::{PyIndexError, PyKeyError, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyAny, PyBytes, PyString, PyTuple};
+use pyo3::types::{PyAny, PyBytes, PyString};
 
 use super::formats::{json_of, of_json};
 use super::ids::extract_id;
@@ -59,7 +59,7 @@ impl DecodeStreams {
     ) -> PyResult<Self> {
         let options = options(skip_special, unknown, stop)?;
         let prompts = objects::iterator(prompts, "prompts is a list of lists of ids")?;
-        Self::of(tokenizer, prompts, errors.into(), options)
+        Self::of(tokenizer, prompts.map(|prompt| prompt.map(Some)), errors.into(), options)
     }
 
     fn __len__(&self) -> PyResult<usize> {
@@ -69,10 +69,7 @@ impl DecodeStreams {
     /// Add a stream behind the others; return its index. `prompt` is as of `DecodeStream`.
     #[pyo3(signature = (prompt=None))]
     fn join(&self, py: Python<'_>, prompt: Option<Any>) -> PyResult<usize> {
-        let state = match prompt {
-            Some(prompt) => self.after(prompt)?,
-            None => self.after(&PyTuple::empty(py).into_any())?,
-        };
+        let state = self.after(py, prompt)?;
         let mut streams = self.streams()?;
         room::push(&mut *streams, state)?;
         Ok(streams.len() - 1)
@@ -88,9 +85,7 @@ impl DecodeStreams {
             let message = format!("there is no stream {index}: there are {}", streams.len());
             return Err(PyIndexError::new_err(message));
         };
-        let mut text = Vec::new();
-        self.decoder.finish(&mut streams.remove(index), &self.on_invalid(py), &mut text)?;
-        text::decoded(py, &text, SURROGATES)
+        self.finished(py, &mut streams.remove(index))
     }
 
     /// Add an id to each stream, or nothing where it is None; return the texts that are complete now, often
@@ -119,13 +114,7 @@ impl DecodeStreams {
     /// End all texts; return what is left of each (U+FFFD for an unfinished character). All streams start
     /// anew.
     fn flush<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let mut streams = self.streams()?;
-        let texts = streams.iter_mut().map(|stream| {
-            let mut text = Vec::new();
-            self.decoder.finish(stream, &self.on_invalid(py), &mut text)?;
-            text::decoded(py, &text, SURROGATES)
-        });
-        List(texts).object(py)
+        List(self.streams()?.iter_mut().map(|stream| self.finished(py, stream))).object(py)
     }
 
     /// The string of `stop` that ended each text; None for a text that goes on.
@@ -178,7 +167,6 @@ impl DecodeStream {
         stop: Option<Any>,
     ) -> PyResult<Self> {
         let options = options(skip_special, unknown, stop)?;
-        let prompt = prompt.unwrap_or_else(|| PyTuple::empty(tokenizer.py()).into_any());
         Ok(DecodeStream(DecodeStreams::of(tokenizer, [Ok(prompt)], errors.into(), options)?))
     }
 
@@ -238,17 +226,17 @@ impl DecodeStreams {
     /// One stream for each of `prompts`, whose text is not returned again.
     fn of<'a>(
         tokenizer: Any,
-        prompts: impl IntoIterator<Item = PyResult<Bound<'a, PyAny>>>,
+        prompts: impl IntoIterator<Item = PyResult<Option<Bound<'a, PyAny>>>>,
         errors: String,
         options: DecodeOptions,
     ) -> PyResult<Self> {
-        let tokenizer = public_of(tokenizer, "tokenizer")?;
+        let (py, tokenizer) = (tokenizer.py(), public_of(tokenizer, "tokenizer")?);
         let core = Tokenizer::of_public(&tokenizer, "tokenizer")?;
         let decoder = StreamDecoder::new(&core.get().inner, options, errors == "replace")?;
         let made =
             DecodeStreams { tokenizer: tokenizer.unbind(), errors, decoder, streams: Mutex::default() };
         for prompt in prompts {
-            let state = made.after(&prompt?)?;
+            let state = made.after(py, prompt?.as_ref())?;
             room::push(&mut *made.streams()?, state)?;
         }
         Ok(made)
@@ -269,6 +257,13 @@ impl DecodeStreams {
         text::decoded(py, text, SURROGATES)
     }
 
+    /// Ends the text of a stream; returns what is left of it.
+    fn finished<'py>(&self, py: Python<'py>, stream: &mut StreamState) -> PyResult<Bound<'py, PyAny>> {
+        let mut text = Vec::new();
+        self.decoder.finish(stream, &self.on_invalid(py), &mut text)?;
+        text::decoded(py, &text, SURROGATES)
+    }
+
     /// What `__reduce__` returns: `_restored` makes equal streams of the arguments.
     fn reduced<'py, T: PyClass>(&self, of: &Bound<'py, T>) -> PyResult<Reduced<'py>> {
         let state = json_of(&(&self.decoder.options, &*self.streams()?))?;
@@ -281,12 +276,14 @@ impl DecodeStreams {
     }
 
     /// The stream after the ids of a prompt.
-    fn after(&self, prompt: Any) -> PyResult<StreamState> {
+    fn after(&self, py: Python<'_>, prompt: Option<Any>) -> PyResult<StreamState> {
         let mut ids = Vec::new();
-        for (index, id) in objects::iterator(prompt, "a prompt is a list of ids")?.enumerate() {
+        let prompt =
+            prompt.map(|prompt| objects::iterator(prompt, "a prompt is a list of ids")).transpose()?;
+        for (index, id) in prompt.into_iter().flatten().enumerate() {
             ids.extend(self.checked(&id?, Some(index))?);
         }
-        Ok(self.decoder.after(&ids, &self.on_invalid(prompt.py()))?)
+        Ok(self.decoder.after(&ids, &self.on_invalid(py))?)
     }
 
     /// An id that has a text; None for one that is skipped.

@@ -199,14 +199,8 @@ pub(super) struct ColumnFeed {
     at: Cursor,
 }
 
-/// An object of Python with some texts of a source.
-#[derive(FromPyObject)]
-struct TextColumn<'py> {
-    source: usize,
-    texts: Bound<'py, PyArrowColumn>,
-    progress: u64,
-    null_reason: String,
-}
+/// Some texts of a source: its index, the texts, the progress, and what is wrong with a row without a text.
+type TextColumn<'py> = (usize, Bound<'py, PyArrowColumn>, u64, String);
 
 impl ColumnFeed {
     /// Takes the columns from a place on.
@@ -216,7 +210,7 @@ impl ColumnFeed {
 
     pub(super) fn next(&mut self, py: Python<'_>) -> PyResult<Option<TextJob>> {
         let Some(column) = self.columns.bind(py).clone().next().transpose()? else { return Ok(None) };
-        let TextColumn { source, texts, progress, null_reason } = column.extract()?;
+        let (source, texts, progress, null_reason): TextColumn<'_> = column.extract()?;
         if source != self.at.source {
             self.at = Cursor { source, ..Cursor::default() };
         }

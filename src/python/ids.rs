@@ -83,7 +83,7 @@ fn to_list<'py>(py: Python<'py>, ids: &[u32]) -> PyResult<Bound<'py, PyList>> {
     // list.
     let slots = unsafe { (*list.as_ptr().cast::<ffi::PyListObject>()).ob_item };
     memory::advise_huge_pages(slots.cast(), size_of_val(ids) * 2);
-    let mut yielder = call::GilYielder::new();
+    let mut yielder = call::GilYielder::default();
     for (run, run_ids) in ids.chunks(ITEMS_PER_CHECK).enumerate() {
         if ids.len() > ITEMS_PER_CHECK {
             yielder.tick(py)?;
@@ -106,7 +106,7 @@ fn to_list<'py>(py: Python<'py>, ids: &[u32]) -> PyResult<Bound<'py, PyList>> {
 
 impl<'py> IntoObject<'py> for EncodedBatch {
     fn object(self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let (mut yielder, mut items) = (call::GilYielder::new(), ITEMS_PER_CHECK);
+        let (mut yielder, mut items) = (call::GilYielder::default(), ITEMS_PER_CHECK);
         let lists = List(self.starts.windows(2).map(|text| {
             if items >= ITEMS_PER_CHECK {
                 yielder.tick(py)?;
@@ -144,7 +144,7 @@ pub(super) fn read(ids: Any, max_id: u32, all: &mut Vec<u32>) -> PyResult<()> {
     {
         return done;
     }
-    let mut yielder = call::GilYielder::new();
+    let mut yielder = call::GilYielder::default();
     room::reserve(all, objects::size_hint(ids))?;
     for id in objects::iterator(ids, "ids are a list, another iterable or an array of int")? {
         let id = extract_id(&id?, Some(all.len()))?;
@@ -176,7 +176,7 @@ fn extend_while(all: &mut Vec<u32>, ids: impl Iterator<Item = Option<u32>>) -> u
 /// Reads the ids of a list or tuple in place. Nothing can change the list while the GIL is held and no Python
 /// code runs. After anything else, its length is read again, as the list's own iterator does.
 fn read_list(list: Any, all: &mut Vec<u32>) -> PyResult<()> {
-    let mut yielder = call::GilYielder::new();
+    let mut yielder = call::GilYielder::default();
     for count in 1.. {
         let left = items(list).get(all.len()..).unwrap_or(&[]);
         room::reserve(all, left.len())?;
@@ -268,7 +268,7 @@ where
             return Err(PyTypeError::new_err("an array of ids has one dimension"));
         }
         let mut copy;
-        let mut yielder = call::GilYielder::new();
+        let mut yielder = call::GilYielder::default();
         let count = buffer.item_count();
         let ids = match buffer.as_slice_ptr() {
             Some(ids) => ids.cast::<T>(),

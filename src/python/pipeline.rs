@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyAny, PyString};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::call;
 use super::dialects::PyTables;
@@ -16,7 +16,6 @@ use crate::postprocess::PostProcessor;
 use crate::pretokenize::{Matcher, Pattern, SplitStage};
 use crate::tokenizer::parts::read_post_processor;
 use crate::tokenizer::{Pipeline, token_value};
-use crate::vocab::TextSpelling;
 
 /// The steps of a Hugging Face tokenizer around its model. Immutable.
 ///
@@ -34,7 +33,7 @@ impl PyPipeline {
         let Value::Object(parts) = value_of(parts, "pipeline")? else {
             return Err(Error::BrokenPart("$.pipeline".into(), "not an object".into()).into());
         };
-        let inner = call::long(py, None, |_| Pipeline::new(complete(parts), [], &PyTables))?;
+        let inner = call::long(py, None, |_| Pipeline::new(parts, [], &PyTables))?;
         Ok(PyPipeline { inner: inner.into() })
     }
 
@@ -54,12 +53,6 @@ impl PyPipeline {
     #[getter]
     fn template(&self) -> Option<PyPostProcessor> {
         self.inner.template().map(|template| PyPostProcessor { inner: template.clone() })
-    }
-
-    /// Whether the vocabulary has a plain space for each U+2581 of the file.
-    #[getter]
-    fn spaces_are_plain(&self) -> bool {
-        self.inner.steps().spelling() == TextSpelling::Spaces
     }
 
     #[getter]
@@ -124,14 +117,6 @@ impl PyPipeline {
     fn decode(&self, tokens: Vec<String>) -> PyResult<Made<String>> {
         Ok(Made(self.inner.steps().decoder.decode(tokens.iter().map(String::as_str))?))
     }
-}
-
-fn complete(mut parts: Map<String, Value>) -> Map<String, Value> {
-    for name in ["normalizer", "pre_tokenizer", "post_processor", "decoder"] {
-        parts.entry(name).or_insert(Value::Null);
-    }
-    parts.entry("added_tokens").or_insert(Value::Array(Vec::new()));
-    parts
 }
 
 /// What puts tokens around the ids of texts.

@@ -26,7 +26,7 @@ impl Splitter for Regex {
     fn split(&self, text: &[u8], on_match: OnMatch<'_>) -> Result<()> {
         let mut split = |py: Python<'_>| -> Result<()> {
             let mut place = CharCursor { text, bytes: 0, characters: 0 };
-            let mut yielder = call::GilYielder::new();
+            let mut yielder = call::GilYielder::default();
             for (count, span) in self.spans(py, text).map_err(raised)?.enumerate() {
                 if count % MATCHES_PER_CHECK == MATCHES_PER_CHECK - 1 {
                     yielder.tick(py).map_err(raised)?;

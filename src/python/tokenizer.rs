@@ -110,51 +110,6 @@ impl Tokenizer {
         call::sized(py, text.len(), |control| self.encoder().encode(text, special, &mut ids, control))?;
         Ok(Made(IdList(ids)))
     }
-
-    /// Calls `work` with a text whose characters are marked.
-    fn with_marked<T: Send>(
-        &self,
-        text: &Bound<'_, PyString>,
-        marks: &[u8],
-        work: impl FnOnce(&Encoder, &MarkedText<'_>, &Control) -> Result<T> + Send,
-    ) -> PyResult<T> {
-        let backed = call::backed_text(text)?;
-        call::sized(text.py(), backed.len(), |control| {
-            work(self.encoder(), &MarkedText::new(&backed, marks)?, control)
-        })
-    }
-
-    /// The text of `ids`, where `errors` is the error handler of Python for bytes that are not UTF-8; without
-    /// it, their bytes.
-    fn decoded<'py>(
-        &self,
-        ids: Any<'_, 'py>,
-        errors: Option<&CStr>,
-        skip_special: bool,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let py = ids.py();
-        if skip_special || self.decoder().is_some_and(|decoder| !decoder.is_plain()) {
-            let (mut all, replaces) = (self.all_ids(ids)?, errors == Some(c"replace"));
-            if skip_special {
-                all = self.inner.without_special(&all)?;
-            }
-            let bytes = call::sized(py, size_of_val(&all[..]), |_| match replaces {
-                true => self.inner.decode(&all).map(String::into_bytes),
-                false => self.inner.decode_bytes(&all),
-            })?;
-            return match errors {
-                Some(errors) => text::decoded(py, &bytes, errors),
-                None => bytes.object(py),
-            };
-        }
-        let tokens = self.encoder().vocab().tokens();
-        let (mut all, mut output) = (IdList::memory(), DecodeBuffer::new(py, errors.is_some()));
-        let read = ids::read(ids, tokens.max_id().unwrap_or(0), &mut all);
-        // An id without a token that comes before what is no id is the first error.
-        output.decode(tokens, &all).and(read)?;
-        IdList::keep(all);
-        output.finish(errors)
-    }
 }
 
 /// The `toksmith.Tokenizer` that an argument is, or names; `argument` is its name in a message.
@@ -393,22 +348,15 @@ impl Tokenizer {
         Ok(Made(Pairs(room::collected(indices)?.into_flattened())))
     }
 
-    /// `special` says which special tokens become their ids: all, none, or those of a `SpecialSet`.
+    /// `text` is a str or bytes. `special` says which special tokens become their ids: all, none, or those of
+    /// a `SpecialSet`.
     #[pyo3(signature = (text, special, workers=None))]
     fn encode(&self, text: Any, special: Special<'_>, workers: Option<usize>) -> PyResult<Made<IdList>> {
+        if let Ok(data) = text.cast::<PyBytes>() {
+            return self.list_of(text.py(), Text::Utf8(data.as_bytes()), special.tokens(), workers);
+        }
         special.check(text::checked(text)?)?;
         self.list_of(text.py(), text::of(text, false)?, special.tokens(), workers)
-    }
-
-    #[pyo3(signature = (data, special, workers=None))]
-    fn encode_bytes(
-        &self,
-        py: Python<'_>,
-        data: PyBackedBytes,
-        special: bool,
-        workers: Option<usize>,
-    ) -> PyResult<Made<IdList>> {
-        self.list_of(py, Text::Utf8(&data), special.into(), workers)
     }
 
     /// Encodes bytes that need not be UTF-8 by the rules of tiktoken.
@@ -474,29 +422,26 @@ impl Tokenizer {
         Ok((ids, spans.into_iter().map(|span| (span.start, span.end)).collect()))
     }
 
-    /// The ids of a text, given the mark of each character (`MARKS`).
-    fn encode_marked(&self, text: &Bound<'_, PyString>, marks: &[u8]) -> PyResult<Made<IdList>> {
-        let mut ids = Vec::new();
-        self.with_marked(text, marks, |encoder, marked, control| {
-            encoder.encode_marked(marked, &mut ids, control)
-        })?;
-        Ok(Made(IdList(ids)))
-    }
-
-    /// The ids, and for each a byte that is 1 if one of its characters has one of the bits.
-    fn mask_marked<'py>(
+    /// The ids of a text, given the mark of each character (`MARKS`), and for each id a byte that is 1 if one
+    /// of its characters has one of `bits`; no bytes if there are no bits.
+    fn encode_marked<'py>(
         &self,
         text: &Bound<'py, PyString>,
         marks: &[u8],
         bits: u8,
     ) -> PyResult<(Made<IdList>, Bound<'py, PyBytes>)> {
-        let mask = self.with_marked(text, marks, |encoder, marked, control| {
-            let mut tokens = Spans::default();
-            encoder.encode_marked(marked, &mut tokens, control)?;
+        let (backed, encoder) = (call::backed_text(text)?, self.encoder());
+        let (ids, mask) = call::sized(text.py(), backed.len(), |control| {
+            let (marked, mut ids, mut tokens) =
+                (MarkedText::new(&backed, marks)?, Vec::new(), Spans::default());
+            if bits == 0 {
+                encoder.encode_marked(&marked, &mut ids, control)?;
+                return Ok((ids, Vec::new()));
+            }
+            encoder.encode_marked(&marked, &mut tokens, control)?;
             let mask = touching(&tokens.spans, marked.ranges(bits));
             Ok((tokens.ids, room::collected(mask.into_iter().map(u8::from))?))
-        });
-        let (ids, mask): (_, Vec<u8>) = mask?;
+        })?;
         Ok((Made(IdList(ids)), PyBytes::new(text.py(), &mask)))
     }
 
@@ -597,19 +542,37 @@ impl Tokenizer {
         encode(py, self.encoder(), &path, &options, out, progress)
     }
 
+    /// The text of `ids`, where `errors` is the error handler of Python for bytes that are not UTF-8; without
+    /// it, their bytes.
     #[pyo3(signature = (ids, errors, skip_special=false))]
     fn decode<'py>(
         &self,
         ids: Any<'_, 'py>,
-        errors: &CStr,
+        errors: Option<&CStr>,
         skip_special: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
-        self.decoded(ids, Some(errors), skip_special)
-    }
-
-    #[pyo3(signature = (ids, skip_special=false))]
-    fn decode_bytes<'py>(&self, ids: Any<'_, 'py>, skip_special: bool) -> PyResult<Bound<'py, PyAny>> {
-        self.decoded(ids, None, skip_special)
+        let py = ids.py();
+        if skip_special || self.decoder().is_some_and(|decoder| !decoder.is_plain()) {
+            let (mut all, replaces) = (self.all_ids(ids)?, errors == Some(c"replace"));
+            if skip_special {
+                all = self.inner.without_special(&all)?;
+            }
+            let bytes = call::sized(py, size_of_val(&all[..]), |_| match replaces {
+                true => self.inner.decode(&all).map(String::into_bytes),
+                false => self.inner.decode_bytes(&all),
+            })?;
+            return match errors {
+                Some(errors) => text::decoded(py, &bytes, errors),
+                None => bytes.object(py),
+            };
+        }
+        let tokens = self.encoder().vocab().tokens();
+        let (mut all, mut output) = (IdList::memory(), DecodeBuffer::new(py, errors.is_some()));
+        let read = ids::read(ids, tokens.max_id().unwrap_or(0), &mut all);
+        // An id without a token that comes before what is no id is the first error.
+        output.decode(tokens, &all).and(read)?;
+        IdList::keep(all);
+        output.finish(errors)
     }
 
     #[pyo3(signature = (batch, errors, skip_special=false))]
@@ -619,10 +582,10 @@ impl Tokenizer {
         errors: &CStr,
         skip_special: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let mut yielder = call::GilYielder::new();
+        let mut yielder = call::GilYielder::default();
         let texts = objects::iterator(batch, "a batch is a list of lists of ids")?.map(|ids| {
             yielder.tick(batch.py())?;
-            self.decoded(&ids?, Some(errors), skip_special)
+            self.decode(&ids?, Some(errors), skip_special)
         });
         List(texts).object(batch.py())
     }

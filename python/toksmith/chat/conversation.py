@@ -65,12 +65,12 @@ class Conversation(NamedTuple):
 
     def ids(self) -> list[int]:
         """Return the ids: special tokens are those that lie in what the template wrote."""
-        return self.core.encode_marked(self.text, self.flags)
+        return self.core.encode_marked(self.text, self.flags, 0)[0]
 
     def ids_and_mask(self) -> tuple[list[int], NDArray[np.bool_]]:
         """Return the ids, and which of them the assistant wrote."""
         written = GENERATED if self.has_generation else ASSISTANT
-        ids, mask = self.core.mask_marked(self.text, self.flags, written)
+        ids, mask = self.core.encode_marked(self.text, self.flags, written)
         return ids, np.frombuffer(mask, np.bool_).copy()
 
 

@@ -118,7 +118,7 @@ class Decoding:
     def decode_bytes(self, tokens: Sequence[int]) -> bytes:
         """Return the bytes of ids; `KeyError` for an id that has no token."""
         try:
-            return self._core.decode_bytes(tokens)
+            return self._core.decode(tokens, None)
         except KeyError as error:
             raise error_of_ids(error, tokens) from None
 
