@@ -254,7 +254,7 @@ class Tokenizer:
         except TypeError:
             arguments.checked_text(text)  # whose error names what takes several texts
             raise
-        return self._core.encode(data, special, limit)
+        return self._core.encode_bytes(data, special, limit)
 
     def encode_to_numpy(
         self,

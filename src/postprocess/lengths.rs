@@ -70,26 +70,41 @@ impl Padding {
     }
 }
 
-/// Truncates one text or two, and puts the tokens of a post-processor around them.
-pub(crate) fn finish(
-    mut encodings: Vec<Encoding>,
-    truncation: Option<&Truncation>,
-    processor: Option<&PostProcessor>,
-    adds_tokens: bool,
-) -> Result<Encoding> {
-    if let Some(truncation) = truncation {
-        let is_pair = encodings.len() == 2;
-        let added = processor.filter(|_| adds_tokens).map_or(0, |processor| processor.added(is_pair));
-        truncation.apply(&mut encodings, added)?;
+/// How encodings are finished.
+pub(crate) struct Finishing {
+    pub(crate) truncation: Option<Truncation>,
+    pub(crate) processor: Option<PostProcessor>,
+    pub(crate) padding: Option<Padding>,
+}
+
+impl Finishing {
+    /// Makes an encoding of each item, which is one text or two, and fills up all to one length.
+    pub(crate) fn finish(&self, items: Vec<Vec<Encoding>>, adds_tokens: bool) -> Result<Vec<Encoding>> {
+        let items = items.into_iter().map(|item| self.processed(item, adds_tokens));
+        let mut finished = items.collect::<Result<Vec<_>>>()?;
+        if let Some(padding) = &self.padding {
+            pad(&mut finished, padding);
+        }
+        Ok(finished)
     }
-    match processor {
-        Some(processor) => processor.process(encodings, adds_tokens),
-        None => without_processor(encodings),
+
+    /// Truncates one text or two, and puts the tokens of the post-processor around them.
+    fn processed(&self, mut encodings: Vec<Encoding>, adds_tokens: bool) -> Result<Encoding> {
+        let processor = self.processor.as_ref();
+        if let Some(truncation) = &self.truncation {
+            let is_pair = encodings.len() == 2;
+            let added = processor.filter(|_| adds_tokens).map_or(0, |processor| processor.added(is_pair));
+            truncation.apply(&mut encodings, added)?;
+        }
+        match processor {
+            Some(processor) => processor.process(encodings, adds_tokens),
+            None => without_processor(encodings),
+        }
     }
 }
 
 /// Fills up encodings to the length of the padding, or of the longest.
-pub(crate) fn pad(encodings: &mut [Encoding], padding: &Padding) {
+fn pad(encodings: &mut [Encoding], padding: &Padding) {
     let longest = || encodings.iter().map(Encoding::len).max().unwrap_or(0);
     let length = padding.length.unwrap_or_else(longest);
     let length = match padding.multiple {

@@ -7,6 +7,6 @@ mod processor;
 mod run;
 
 pub(crate) use encoding::Encoding;
-pub(crate) use lengths::{Padding, Truncation, finish, pad};
+pub(crate) use lengths::{Finishing, Padding};
 pub(crate) use processor::{PostProcessor, Step, TemplatePiece};
 pub(crate) use run::{Columns, Run, RunSource, Span, TextColumns};

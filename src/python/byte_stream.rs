@@ -1,4 +1,4 @@
-//! Files as documents, and what a file is.
+//! Files as documents, what a file is, and checksums.
 
 use std::fs::File;
 use std::io::Read;
@@ -10,11 +10,11 @@ use pyo3::prelude::*;
 
 use super::call;
 use super::documents::PythonReader;
-use super::objects::Made;
+use super::objects::{Any, Made};
 use crate::error::Error;
 use crate::source::{
-    ByteStream, Compression, DocumentFormat, DocumentReader, Fields, Format, InputFile, Opener, ReadDocument,
-    ReadOptions, Stamp, format_of_file, not_plain, substitute,
+    self, ByteStream, Compression, DocumentFormat, DocumentReader, Fields, Format, InputFile, Opener,
+    ReadDocument, ReadOptions, Stamp, WrittenHashes, format_of_file, not_plain, substitute,
 };
 
 const BLOCK_BYTES: usize = 1 << 20;
@@ -150,4 +150,12 @@ pub(super) fn file_format(
 pub(super) fn check_head(name: PathBuf, head: &[u8], plain: bool) -> PyResult<()> {
     let reason = if plain { not_plain(&name.to_string_lossy(), head) } else { substitute(head) };
     reason.map_or(Ok(()), |reason| Err(Error::Unread { path: name, reason }.into()))
+}
+
+/// The number of bytes of a file, and their BLAKE3 in hex. Calls `progress("check", done, total)` with bytes.
+#[pyfunction]
+#[pyo3(signature = (path, *, progress = None))]
+pub(super) fn checksum(py: Python<'_>, path: PathBuf, progress: Option<Any>) -> PyResult<(u64, String)> {
+    let written = WrittenHashes::default();
+    call::long(py, progress, |control| source::checksum(&path, &written, control))
 }

@@ -8,15 +8,19 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyDict;
 
+use super::arrow::{PyArrowArray, PyArrowColumn};
 use super::byte_stream::PyInputFile;
 use super::call;
-use super::documents::{PythonText, TextBatches};
+use super::documents::{BATCH_TEXTS, PythonText, TextBatches};
 use super::formats::options_of;
 use super::objects::{self, Any, IntoObject, List};
 use super::pretokenizer::PyPretokenizer;
+use crate::arrow::Values;
 use crate::control::Control;
 use crate::count::{self, CountOptions};
-use crate::error::Error;
+use crate::error::{Error, Result, not_utf8};
+use crate::room;
+use crate::source::valid_utf8;
 use crate::special::Specials;
 
 /// Pretokens with their counts, in the order of first occurrence.
@@ -35,7 +39,7 @@ impl PyPretokenCounts {
     /// The counts that `make` makes without the GIL.
     pub(super) fn made(
         py: Python<'_>,
-        make: impl FnOnce(&Control) -> Result<count::PretokenCounts, Error> + Send,
+        make: impl FnOnce(&Control) -> Result<count::PretokenCounts> + Send,
     ) -> PyResult<Self> {
         call::long(py, None, make).map(PyPretokenCounts::new_of)
     }
@@ -55,7 +59,7 @@ impl PyPretokenCounts {
 }
 
 /// Bytes of text that are counted at a time.
-pub(super) const BATCH_BYTES: usize = 1 << 18;
+const BATCH_BYTES: usize = 1 << 18;
 
 #[pyclass(frozen, name = "Counting", module = "toksmith._core")]
 pub(super) struct PyCounting(Mutex<Option<count::Counting>>);
@@ -70,7 +74,7 @@ impl PyCounting {
         &self,
         py: Python<'_>,
         progress: Option<Any>,
-        work: impl FnOnce(&mut count::Counting, &Control) -> Result<T, Error> + Send,
+        work: impl FnOnce(&mut count::Counting, &Control) -> Result<T> + Send,
     ) -> PyResult<T> {
         let place = &mut *call::alone(&self.0, "a counting")?;
         let mut counting = taken(place)?;
@@ -124,6 +128,38 @@ impl PyCounting {
         };
         self.with(py, progress.as_ref(), |counting, control| {
             counting.batches(|| call::attached(&mut next), control)
+        })
+    }
+
+    /// Counts the texts of a column. Each text that is not null is a document.
+    fn column(&self, py: Python<'_>, column: &PyArrowColumn, replace: bool) -> PyResult<()> {
+        self.with(py, None, |counting, control| {
+            let texts = column.0.texts()?;
+            let mut rows = (0..texts.texts.len()).filter(|&row| texts.is_valid(row));
+            let next = || {
+                let (mut batch, mut bytes) = (Vec::new(), 0);
+                while bytes < BATCH_BYTES
+                    && batch.len() < BATCH_TEXTS
+                    && let Some(row) = rows.next()
+                {
+                    bytes += texts.texts[row].len();
+                    let failed = |offset| Error::Unread {
+                        path: format!("text {row}").into(),
+                        reason: not_utf8(offset),
+                    };
+                    room::push(&mut batch, valid_utf8(texts.texts[row], replace).map_err(failed)?)?;
+                }
+                Ok((!batch.is_empty()).then_some(batch))
+            };
+            counting.batches(next, control)
+        })
+    }
+
+    /// Adds pretokens with their counts, in columns of equal length, to a counting that has no texts.
+    fn counts(&self, py: Python<'_>, pretokens: &PyArrowColumn, counts: &PyArrowColumn) -> PyResult<()> {
+        self.with(py, None, |counting, control| {
+            let (pretokens, counts) = rows(pretokens, counts)?;
+            counting.counts(pretokens.into_iter().zip(counts), control)
         })
     }
 
@@ -257,6 +293,51 @@ impl PyPretokenCounts {
         })
     }
 
+    /// The counts of pretokens in Arrow columns. Without `firsts` the first places are 0, 1, 2, ….
+    /// `end_place` is a place after all of them.
+    #[staticmethod]
+    fn from_arrow(
+        py: Python<'_>,
+        pretokens: &PyArrowColumn,
+        counts: &PyArrowColumn,
+        firsts: Option<&PyArrowColumn>,
+        end_place: u64,
+    ) -> PyResult<Self> {
+        PyPretokenCounts::made(py, |control| {
+            let (texts, numbers) = rows(pretokens, counts)?;
+            let firsts = match firsts {
+                Some(firsts) => firsts.0.numbers()?,
+                None => room::collected(0..texts.len() as u64)?,
+            };
+            check_lengths(firsts.len(), texts.len())?;
+            let items = texts.into_iter().zip(numbers).zip(firsts);
+            let items = items.map(|((pretoken, number), first)| (pretoken, number, first));
+            count::PretokenCounts::from_items(items, end_place, control)
+        })
+    }
+
+    /// Up to `count` pretokens from index `start` on, with their counts and their first places.
+    fn to_arrow(&self, py: Python<'_>, start: usize, count: usize) -> PyResult<[PyArrowArray; 3]> {
+        let counts = self.inner(py);
+        call::long(py, None, |_| {
+            counts.check_memory_for_order()?;
+            let rows = counts.slice(start, count);
+            let len = rows.len();
+            let (mut ends, mut bytes) = (room::for_items(len + 1)?, Vec::new());
+            let (mut numbers, mut firsts) = (room::for_items(len)?, room::for_items(len)?);
+            ends.push(0);
+            for (pretoken, count, first) in rows {
+                room::extend(&mut bytes, pretoken)?;
+                ends.push(bytes.len() as i64);
+                numbers.push(count);
+                firsts.push(first);
+            }
+            let pretokens = (Some(Values::I64(ends)), Values::Bytes(bytes));
+            let columns = [pretokens, (None, Values::U64(numbers)), (None, Values::U64(firsts))];
+            Ok(columns.map(|(ends, values)| PyArrowArray::without_nulls(ends, values, len)))
+        })
+    }
+
     fn get(&self, py: Python<'_>, pretoken: &[u8]) -> PyResult<Option<u64>> {
         let counts = self.inner(py);
         call::long(py, None, |control| counts.get(pretoken, control))
@@ -273,4 +354,20 @@ impl PyPretokenCounts {
     fn __len__(&self, py: Python<'_>) -> usize {
         self.inner(py).len()
     }
+}
+
+/// The pretokens and the counts of two columns.
+fn rows<'c>(pretokens: &'c PyArrowColumn, counts: &PyArrowColumn) -> Result<(Vec<&'c [u8]>, Vec<u64>)> {
+    let texts = pretokens.0.texts()?;
+    if texts.nulls > 0 {
+        return Err(Error::BrokenArrow("a pretoken is null".into()));
+    }
+    let numbers = counts.0.numbers()?;
+    check_lengths(numbers.len(), texts.texts.len())?;
+    Ok((texts.texts, numbers))
+}
+
+fn check_lengths(left: usize, right: usize) -> Result<()> {
+    let differ = || Error::BrokenArrow("the columns have different lengths".into());
+    if left == right { Ok(()) } else { Err(differ()) }
 }

@@ -5,19 +5,15 @@ mod alignment;
 mod allocator;
 mod arrays;
 mod arrow;
-mod arrow_counts;
 mod byte_stream;
 mod call;
-mod compiled;
 mod continuations;
 mod counts;
 mod decode_stream;
 mod dialects;
 mod document;
 mod documents;
-mod encoding_settings;
 mod errors;
-mod file;
 mod formats;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod guarded;
@@ -30,10 +26,8 @@ mod permutation;
 mod pipeline;
 mod prefix_cache;
 mod pretokenizer;
-mod regex;
 mod shards;
 mod special;
-mod stream;
 mod text;
 mod tokenizer;
 mod training;
@@ -53,29 +47,24 @@ mod _core {
     use super::{
         alignment::{align, vocab_map},
         arrow::{PyArrowArray, PyArrowColumn},
-        arrow_counts::{count_counts, count_texts, counts_from_arrow, counts_to_arrow},
-        byte_stream::{PyDocumentStream, check_head, decompress, file_format},
-        compiled::{PyCompiledPattern, character_classes},
+        byte_stream::{PyDocumentStream, check_head, checksum, decompress, file_format},
         continuations::PyContinuations,
         counts::{PyCounting, PyOversized, PyPretokenCounts},
         decode_stream::{DecodeStream, DecodeStreams},
         dialects::{check_pattern_size, from_fancy_regex, from_oniguruma},
         document::PyDocument,
-        encoding_settings::PyEncodingSettings,
-        file::checksum,
         formats::{
             minbpe_model, side_files, spell, tokenizer_files, tokenizer_kind, tokenizer_lead,
             tokens_of_ranks, unspell,
         },
-        huggingface_encoding::PyEncoding,
+        huggingface_encoding::{PyEncoding, PyEncodingSettings},
         permutation::PyPermutation,
         pipeline::{PyPipeline, PyPostProcessor},
         prefix_cache::PyPrefixCache,
-        pretokenizer::PyPretokenizer,
+        pretokenizer::{PyCompiledPattern, PyPretokenizer, character_classes},
         shards::{PyShardFolder, PyShardRun, llm_c_header, npy_header, pack},
         special::PySpecialSet,
-        stream::EncodeStream,
-        tokenizer::Tokenizer,
+        tokenizer::{EncodeStream, Tokenizer},
         training::{Learned, build_tokenizer, fingerprint, learn, memory_to_learn, words_of},
     };
 

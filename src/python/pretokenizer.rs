@@ -1,20 +1,24 @@
-//! The class `Pretokenizer`: the core's scanners, and patterns of `regex`; and which of them runs the pattern
-//! of a file.
+//! The classes `Pretokenizer` and `CompiledPattern`: the core's scanners, automata, and patterns of `regex`;
+//! and which of them runs the pattern of a file.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyAny;
+use pyo3::types::{PyAny, PyIterator, PyString};
 
-use super::compiled::PyCompiledPattern;
 use super::dialects::{PyTables, asked};
-use super::objects::{IntoObject, List};
-use super::regex::Regex;
-use crate::dialects::Translation;
+use super::errors::raised;
+use super::ids::IdList;
+use super::objects::{Any, IntoObject, List, Made};
+use super::{call, text};
+use crate::dialects::{RegexPattern, Translation};
 use crate::error::Result;
+use crate::pretokenize::class::{class_of, decode_char};
+use crate::pretokenize::compiled::{Automaton, Symbol};
 use crate::pretokenize::spellings::NAMES;
-use crate::pretokenize::{self, CutRule, Isa, Matcher, Named, Pattern, Unmatched};
+use crate::pretokenize::{self, CutRule, Isa, Matcher, Named, OnMatch, Pattern, Splitter, Unmatched};
 use crate::tokenizer::SourcePattern;
 use crate::tokenizer::parts::PatternEngines;
 
@@ -143,4 +147,120 @@ fn scanner(name: &str, isa: Option<&str>) -> PyResult<(Named, Isa)> {
     let isa = isa.map_or(Some(Isa::best()), Isa::from_name);
     let isa = isa.ok_or_else(|| PyValueError::new_err("this machine does not have that instruction set"))?;
     Ok((named, isa))
+}
+
+/// Matches between two checks of the clock; less than a millisecond.
+const MATCHES_PER_CHECK: usize = 1 << 9;
+
+/// A pattern that Python searches for.
+struct Regex {
+    /// A function that makes an iterator of the spans of all matches in a `str`, in characters.
+    spans: Py<PyAny>,
+    /// Whether empty matches count.
+    is_nullable: bool,
+}
+
+impl Splitter for Regex {
+    fn split(&self, text: &[u8], on_match: OnMatch<'_>) -> Result<()> {
+        let mut split = |py: Python<'_>| -> Result<()> {
+            let mut place = CharCursor { text, bytes: 0, characters: 0 };
+            let mut yielder = call::GilYielder::default();
+            for (count, span) in self.spans(py, text).map_err(raised)?.enumerate() {
+                if count % MATCHES_PER_CHECK == MATCHES_PER_CHECK - 1 {
+                    yielder.tick(py).map_err(raised)?;
+                }
+                let (start, end) = span.and_then(|span| span.extract()).map_err(raised)?;
+                if start == end && !self.is_nullable {
+                    continue;
+                }
+                if !on_match(Range { start: place.bytes_at(start), end: place.bytes_at(end) })? {
+                    break;
+                }
+            }
+            Ok(())
+        };
+        call::attached(|py| Ok(split(py)))?
+    }
+}
+
+impl Regex {
+    fn new(spans: Any, is_nullable: bool) -> Self {
+        Regex { spans: spans.clone().unbind(), is_nullable }
+    }
+
+    /// The spans of the matches in a text. Its invalid bytes become lone surrogates, which the pattern sees
+    /// as characters of no class.
+    fn spans<'py>(&self, py: Python<'py>, text: &[u8]) -> PyResult<Bound<'py, PyIterator>> {
+        self.spans.bind(py).call1((text::decoded(py, text, c"surrogateescape")?,))?.try_iter()
+    }
+}
+
+/// Converts places in a text from characters to bytes. Places must ascend.
+struct CharCursor<'t> {
+    text: &'t [u8],
+    bytes: usize,
+    characters: usize,
+}
+
+impl CharCursor<'_> {
+    fn bytes_at(&mut self, character: usize) -> usize {
+        while self.characters < character {
+            self.bytes += decode_char(self.text, self.bytes).1;
+            self.characters += 1;
+        }
+        self.bytes
+    }
+}
+
+/// A pattern as an automaton.
+#[pyclass(frozen, name = "CompiledPattern", module = "toksmith._core")]
+pub(super) struct PyCompiledPattern {
+    automaton: Arc<Automaton>,
+}
+
+#[pymethods]
+impl PyCompiledPattern {
+    /// `flags` are those of the pattern that `regex` has compiled.
+    #[new]
+    fn new(py: Python<'_>, pattern: &Bound<'_, PyString>, flags: u32) -> PyResult<Self> {
+        let pattern = RegexPattern::read(call::text(pattern)?, flags, &PyTables)?;
+        Ok(PyCompiledPattern { automaton: py.detach(|| pattern.compile())? })
+    }
+
+    #[getter]
+    fn states(&self) -> usize {
+        self.automaton.states()
+    }
+
+    /// Whether the automaton is small enough to run as a bimachine, which reads text faster.
+    #[getter]
+    fn is_bimachine(&self) -> bool {
+        self.automaton.is_bimachine()
+    }
+
+    #[getter]
+    fn classes(&self) -> usize {
+        self.automaton.classes()
+    }
+
+    /// The class of every code point, as ranges of code points of the same class: tuples of the first code
+    /// point of a range, and its class.
+    fn classes_of_all(&self) -> Vec<(u32, Symbol)> {
+        self.automaton.classes_of_all()
+    }
+
+    /// For each state, what it does at each class and at the end of the text: see `Automaton::transitions`.
+    fn transitions(&self) -> Made<IdList> {
+        Made(IdList(self.automaton.transitions()))
+    }
+}
+
+/// The class of the named patterns of every code point (see `Class`), as those of
+/// `CompiledPattern.classes_of_all`.
+#[pyfunction]
+pub(super) fn character_classes() -> Vec<(u32, u8)> {
+    let mut ranges: Vec<(u32, u8)> =
+        (0..=char::MAX.into()).map(|code_point| (code_point, class_of(code_point) as u8)).collect();
+    ranges.dedup_by_key(|&mut (_, class)| class);
+    ranges
 }

@@ -119,26 +119,24 @@ fn units<'a>(text: &'a Bound<'_, PyString>, min_units: isize) -> Option<Text<'a>
     }
 }
 
-/// A `str` of bytes. `errors` is the name of the error handler of Python for those that are not UTF-8.
+/// A `str` of bytes. `errors` is the name of the error handler of Python for those that are not UTF-8. The
+/// result is that of Python's decoder, which takes three to five times as long, since it widens its result at
+/// each wider character.
 pub(super) fn decoded<'py>(py: Python<'py>, bytes: &[u8], errors: &CStr) -> PyResult<Bound<'py, PyAny>> {
-    let (data, len) = (bytes.as_ptr().cast(), bytes.len() as ffi::Py_ssize_t);
-    // SAFETY: `len` bytes are at `data`. The function returns a new reference, or null with an exception set.
-    let by_python =
-        || unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyUnicode_DecodeUTF8(data, len, errors.as_ptr())) };
-    from_utf8(py, bytes).unwrap_or_else(by_python)
-}
-
-/// A `str` of UTF-8; `None` if it is not valid. The result is the same as that of Python's decoder, which
-/// takes three to five times as long, since it widens its result at each wider character.
-fn from_utf8<'py>(py: Python<'py>, bytes: &[u8]) -> Option<PyResult<Bound<'py, PyAny>>> {
     let valid = || simdutf8::basic::from_utf8(bytes).ok().map(|text| (text, measure(text)));
-    let (text, Measure { characters, range }) = call::detached(py, bytes.len(), valid)?;
-    Some(match range {
+    let Some((text, Measure { characters, range })) = call::detached(py, bytes.len(), valid) else {
+        let (data, len) = (bytes.as_ptr().cast(), bytes.len() as ffi::Py_ssize_t);
+        // SAFETY: `len` bytes are at `data`. The function returns a new reference, or null with an exception set.
+        return unsafe {
+            Bound::from_owned_ptr_or_err(py, ffi::PyUnicode_DecodeUTF8(data, len, errors.as_ptr()))
+        };
+    };
+    match range {
         CharRange::Ascii => filled::<u8>(py, text, characters, 0x7f),
         CharRange::Latin1 => filled::<u8>(py, text, characters, 0xff),
         CharRange::Basic => filled::<u16>(py, text, characters, 0xffff),
         CharRange::Full => filled::<u32>(py, text, characters, 0x0010_ffff),
-    })
+    }
 }
 
 /// A new `str` of `characters` characters. `highest` is the highest character that a unit can hold, and no

@@ -1,9 +1,11 @@
-//! The class `Tokenizer`: each method makes one call of the core.
+//! The classes `Tokenizer` and `EncodeStream`: each method makes one call of the core.
 
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::CStr;
+use std::fs::OpenOptions;
+use std::io::Write;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use pyo3::exceptions::PyKeyError;
 use pyo3::intern;
@@ -21,9 +23,8 @@ use super::output::DecodeBuffer;
 use super::pipeline::PyPipeline;
 use super::pretokenizer::PyPretokenizer;
 use super::special::{self, Special};
-use super::stream::EncodeStream;
 use super::vocabulary::{SpecialSpecs, merges_of, tokens_of};
-use super::{call, file, objects, text};
+use super::{call, objects, text};
 use crate::control::Control;
 use crate::decode::TextDecoder;
 use crate::encode::{EncodedBatch, Encoder, FileOptions, MarkedText, RandomMerges, Spans, touching};
@@ -31,6 +32,7 @@ use crate::error::{Error, Result, show};
 use crate::formats::huggingface::Roles;
 use crate::formats::{self, FolderOptions, LoadOptions};
 use crate::room;
+use crate::shards::{self, NPY_HEADER_BYTES};
 use crate::source::Text;
 use crate::tokenizer::{self, Provenance};
 use crate::vocab::{Semantics, Vocab};
@@ -348,15 +350,21 @@ impl Tokenizer {
         Ok(Made(Pairs(room::collected(indices)?.into_flattened())))
     }
 
-    /// `text` is a str or bytes. `special` says which special tokens become their ids: all, none, or those of
-    /// a `SpecialSet`.
+    /// `special` says which special tokens become their ids: all, none, or those of a `SpecialSet`.
     #[pyo3(signature = (text, special, workers=None))]
     fn encode(&self, text: Any, special: Special<'_>, workers: Option<usize>) -> PyResult<Made<IdList>> {
-        if let Ok(data) = text.cast::<PyBytes>() {
-            return self.list_of(text.py(), Text::Utf8(data.as_bytes()), special.tokens(), workers);
-        }
         special.check(text::checked(text)?)?;
         self.list_of(text.py(), text::of(text, false)?, special.tokens(), workers)
+    }
+
+    #[pyo3(signature = (data, special, workers=None))]
+    fn encode_bytes(
+        &self,
+        data: &Bound<'_, PyBytes>,
+        special: bool,
+        workers: Option<usize>,
+    ) -> PyResult<Made<IdList>> {
+        self.list_of(data.py(), Text::Utf8(data.as_bytes()), special.into(), workers)
     }
 
     /// Encodes bytes that need not be UTF-8 by the rules of tiktoken.
@@ -520,8 +528,8 @@ impl Tokenizer {
         })
     }
 
-    /// The ids of a file as an array. `out`, if given, is a file and its name for errors: the ids are
-    /// appended to it, and their number is returned.
+    /// The ids of a file as an array. `out`, if given, is an empty file for the ids, and its name in the end,
+    /// whose suffix decides the format; then their number is returned.
     #[pyo3(signature = (path, *, out, wide, workers, special, replace, progress=None, window_bytes=None))]
     #[expect(clippy::too_many_arguments, reason = "keyword options, one each")]
     fn encode_file<'py>(
@@ -537,13 +545,31 @@ impl Tokenizer {
         window_bytes: Option<u64>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let window_bytes = window_bytes.unwrap_or(FileOptions::default().window_bytes);
-        let options = FileOptions { special, replace, workers, window_bytes };
-        let encode = if wide { file::encode::<u32> } else { file::encode::<u16> };
-        encode(py, self.encoder(), &path, &options, out, progress)
+        let (encoder, options) = (self.encoder(), FileOptions { special, replace, workers, window_bytes });
+        let Some((out, name)) = out else {
+            if wide {
+                let encode = |control: &Control| encoder.encode_file::<u32>(&path, &options, control);
+                return Array(call::long(py, progress, encode)?).object(py);
+            }
+            let encode = |control: &Control| encoder.encode_file::<u16>(&path, &options, control);
+            return Array(call::long(py, progress, encode)?).object(py);
+        };
+        let open = || OpenOptions::new().write(true).open(&out);
+        let failed = |source| Error::Io { path: name.clone(), source };
+        let is_npy = name.extension().is_some_and(|suffix| suffix == "npy");
+        let start = if is_npy { NPY_HEADER_BYTES as u64 } else { 0 };
+        let count = call::long(py, progress, |control| {
+            let file = open().map_err(failed)?;
+            let count = encoder.encode_file_to(&path, &options, (&file, &name), (start, wide), control)?;
+            if is_npy {
+                let header = shards::npy_header(count, if wide { "<u4" } else { "<u2" });
+                open().and_then(|mut file| file.write_all(&header)).map_err(failed)?;
+            }
+            Ok(count)
+        })?;
+        count.object(py)
     }
 
-    /// The text of `ids`, where `errors` is the error handler of Python for bytes that are not UTF-8; without
-    /// it, their bytes.
     #[pyo3(signature = (ids, errors, skip_special=false))]
     fn decode<'py>(
         &self,
@@ -640,4 +666,30 @@ fn special_of(special: bool) -> crate::Special {
 
 fn pair_row(pair: EncodedPair) -> PairRow {
     (Made(IdList(pair.ids)), pair.border, pair.crosses)
+}
+
+/// Encodes parts of a text to the ids of the whole text.
+#[pyclass(frozen, module = "toksmith._core")]
+pub(super) struct EncodeStream(Mutex<crate::EncodeStream>);
+
+#[pymethods]
+impl EncodeStream {
+    /// Adds text; returns the ids that no later text can change.
+    fn push(&self, text: &Bound<'_, PyString>) -> PyResult<Made<IdList>> {
+        self.step(text.py(), Some(call::text(text)?))
+    }
+
+    /// Ends the text; returns the remaining ids.
+    fn finish(&self, py: Python<'_>) -> PyResult<Made<IdList>> {
+        self.step(py, None)
+    }
+}
+
+impl EncodeStream {
+    fn step(&self, py: Python<'_>, text: Option<&str>) -> PyResult<Made<IdList>> {
+        let stream = &mut *call::alone(&self.0, "an encoding stream")?;
+        let (pending, mut ids) = (stream.pending_bytes() + text.map_or(0, str::len), IdList::memory());
+        call::sized(py, pending, |control| stream.step(text.map(str::as_bytes), &mut ids, control))?;
+        Ok(Made(IdList(ids)))
+    }
 }

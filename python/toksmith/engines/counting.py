@@ -99,7 +99,7 @@ def _counted(
     current = None
     for texts in columns:
         current = current or begin()
-        _core.count_texts(current, _core.ArrowColumn(texts), replace)
+        current.column(_core.ArrowColumn(texts), replace)
         if current.spills() > 0:
             yield from _batches(current.finish())
             current = None

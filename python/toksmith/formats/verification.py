@@ -206,7 +206,7 @@ def verify(core: _core.Tokenizer, format: str, paths: list[Path]) -> None:
 
     if library.cases == "pretokens":
         alone = _bare(core)
-        compare(kind, _pretokens(core), lambda piece: alone.encode(piece, True), theirs)
+        compare(kind, _pretokens(core), lambda piece: alone.encode_bytes(piece, True), theirs)
         return
     keep = functools.partial(_of_one_class, installed) if format == "huggingface" else None
     special = library.cases == "texts"

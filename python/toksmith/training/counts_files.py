@@ -79,8 +79,7 @@ def batches(core: _core.PretokenCounts, schema: Schema) -> Iterator[RecordBatch]
     """Yield record batches of counts."""
     pa = arrow()
     for start in range(0, len(core), _ROWS):
-        columns = _core.counts_to_arrow(core, start, _ROWS)
-        yield pa.record_batch([pa.array(column) for column in columns], schema=schema)
+        yield pa.record_batch([*map(pa.array, core.to_arrow(start, _ROWS))], schema=schema)
 
 
 def counts_of(table: Table, end_place: int) -> _core.PretokenCounts:
@@ -92,13 +91,13 @@ def counts_of(table: Table, end_place: int) -> _core.PretokenCounts:
     with _refusing():
         pretokens, counts = (_core.ArrowColumn(table[name]) for name in ("pretoken", "count"))
         firsts = _core.ArrowColumn(table["first"]) if names.count("first") == 1 else None
-        return _core.counts_from_arrow(pretokens, counts, firsts, end_place)
+        return _core.PretokenCounts.from_arrow(pretokens, counts, firsts, end_place)
 
 
 def add(counting: _core.Counting, pretokens: object, counts: object) -> None:
     """Add the counts in two columns of Arrow to a counting."""
     with _refusing():
-        _core.count_counts(counting, _core.ArrowColumn(pretokens), _core.ArrowColumn(counts))
+        counting.counts(_core.ArrowColumn(pretokens), _core.ArrowColumn(counts))
 
 
 @contextlib.contextmanager

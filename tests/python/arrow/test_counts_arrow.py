@@ -91,7 +91,7 @@ def test_columns_of_texts_are_counted() -> None:
     core = patterns.of_core(Tokenizer()._core).core()
     for workers in (1, 2):
         counting = _core.Counting(["<|end|>"], core, workers=workers)
-        _core.count_texts(counting, _core.ArrowColumn(texts), False)
+        counting.column(_core.ArrowColumn(texts), False)
         expected = count_pretokens(iter([*TEXTS, "the there"]), special_tokens=["<|end|>"])
         found = counting.finish()
         assert found.items(0, 99) == expected.items()
@@ -103,7 +103,7 @@ def test_columns_that_are_not_utf8_are_not_counted() -> None:
     column = _core.ArrowColumn(pa.array([b"the", b"th\xff"]))
     core = patterns.of_core(Tokenizer()._core).core()
     with pytest.raises(ValueError, match="text 1: not UTF-8 at byte 2"):
-        _core.count_texts(_core.Counting([], core), column, False)
+        _core.Counting([], core).column(column, False)
     counting = _core.Counting([], core)
-    _core.count_texts(counting, column, True)
+    counting.column(column, True)
     assert counting.finish().items(0, 9) == [(b"the", 1), (b"th", 1), ("\ufffd".encode(), 1)]

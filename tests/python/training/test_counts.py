@@ -233,7 +233,7 @@ def test_sums_of_parts_are_the_whole(documents: list[str], tmp_path: Path) -> No
     # Places are numbers of 64 bits: where they would not fit, only their order is kept.
     def core(pretokens: list[bytes], counts: list[int], firsts: list[int]) -> _core.PretokenCounts:
         columns = [pa.array(pretokens), pa.array(counts, pa.uint64()), pa.array(firsts, pa.uint64())]
-        return _core.counts_from_arrow(*map(_core.ArrowColumn, columns))
+        return _core.PretokenCounts.from_arrow(*map(_core.ArrowColumn, columns), 0)
 
     pa = pytest.importorskip("pyarrow")
     far = core([b"b", b"a"], [1, 2], [2**64 - 5, 7])

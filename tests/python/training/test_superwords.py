@@ -216,7 +216,7 @@ def test_ids_are_those_of_the_definition_through_every_door(
     longer = whole * 40
     assert trained.encode(longer, workers=2) == trained.encode(longer, workers=1)
     data = b"of the \xff\xa0 the same \xe3\x81 of the"
-    assert trained._core.encode(data, False) == expected(trained, data)
+    assert trained._core.encode_bytes(data, False) == expected(trained, data)
 
 
 def test_files_hold_superwords(trained: Tokenizer, texts: list[str], tmp_path: Path) -> None:
