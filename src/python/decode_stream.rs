@@ -57,9 +57,11 @@ impl DecodeStreams {
         unknown: &str,
         stop: Option<Any>,
     ) -> PyResult<Self> {
-        let options = options(skip_special, unknown, stop)?;
-        let prompts = objects::iterator(prompts, "prompts is a list of lists of ids")?;
-        Self::of(tokenizer, prompts.map(|prompt| prompt.map(Some)), errors.into(), options)
+        let made = Self::of(tokenizer, errors.into(), options(skip_special, unknown, stop)?)?;
+        for prompt in objects::iterator(prompts, "prompts is a list of lists of ids")? {
+            made.join(tokenizer.py(), Some(&prompt?))?;
+        }
+        Ok(made)
     }
 
     fn __len__(&self) -> PyResult<usize> {
@@ -127,7 +129,7 @@ impl DecodeStreams {
     #[staticmethod]
     fn _restored(tokenizer: Any, errors: String, state: &str) -> PyResult<Self> {
         let (options, streams) = of_json(state)?;
-        let made = Self::of(tokenizer, [], errors, options)?;
+        let made = Self::of(tokenizer, errors, options)?;
         *made.streams()? = streams;
         Ok(made)
     }
@@ -160,14 +162,15 @@ impl DecodeStream {
     ))]
     fn new(
         tokenizer: Any,
-        prompt: Option<Bound<'_, PyAny>>,
+        prompt: Option<Any>,
         errors: &str,
         skip_special: bool,
         unknown: &str,
         stop: Option<Any>,
     ) -> PyResult<Self> {
-        let options = options(skip_special, unknown, stop)?;
-        Ok(DecodeStream(DecodeStreams::of(tokenizer, [Ok(prompt)], errors.into(), options)?))
+        let made = DecodeStreams::of(tokenizer, errors.into(), options(skip_special, unknown, stop)?)?;
+        made.join(tokenizer.py(), prompt)?;
+        Ok(DecodeStream(made))
     }
 
     /// Add one id; return the text that is complete now, often "".
@@ -223,23 +226,12 @@ fn options(skip_special: bool, unknown: &str, stop: Option<Any>) -> PyResult<Dec
 }
 
 impl DecodeStreams {
-    /// One stream for each of `prompts`, whose text is not returned again.
-    fn of<'a>(
-        tokenizer: Any,
-        prompts: impl IntoIterator<Item = PyResult<Option<Bound<'a, PyAny>>>>,
-        errors: String,
-        options: DecodeOptions,
-    ) -> PyResult<Self> {
-        let (py, tokenizer) = (tokenizer.py(), public_of(tokenizer, "tokenizer")?);
+    /// No streams yet.
+    fn of(tokenizer: Any, errors: String, options: DecodeOptions) -> PyResult<Self> {
+        let tokenizer = public_of(tokenizer, "tokenizer")?;
         let core = Tokenizer::of_public(&tokenizer, "tokenizer")?;
         let decoder = StreamDecoder::new(&core.get().inner, options, errors == "replace")?;
-        let made =
-            DecodeStreams { tokenizer: tokenizer.unbind(), errors, decoder, streams: Mutex::default() };
-        for prompt in prompts {
-            let state = made.after(py, prompt?.as_ref())?;
-            room::push(&mut *made.streams()?, state)?;
-        }
-        Ok(made)
+        Ok(DecodeStreams { tokenizer: tokenizer.unbind(), errors, decoder, streams: Mutex::default() })
     }
 
     /// The text that is complete after an id. `text` is memory for it.

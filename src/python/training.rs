@@ -37,10 +37,6 @@ impl Learned {
     fn merges(&self) -> Made<List<impl Iterator<Item = (u32, u32, u32, u64)>>> {
         Made(List(self.merges.iter().map(|merge| (merge.left, merge.right, merge.token, merge.count))))
     }
-
-    fn __len__(&self) -> usize {
-        self.merges.len()
-    }
 }
 
 /// What merges are learned from.
