@@ -234,12 +234,12 @@ impl TextBatch for (Arc<Column>, String) {
 }
 
 /// A reader of a binary file object of Python.
-pub(super) struct PythonReader(Option<Py<PyAny>>);
+pub(super) struct PythonReader(Py<PyAny>);
 
 impl PythonReader {
     pub(super) fn open(open: &Py<PyAny>) -> std::io::Result<Box<dyn Read + Send>> {
         let file = call::attached(|py| open.call0(py)).map_err(PythonReader::failed)?;
-        Ok(Box::new(PythonReader(Some(file))))
+        Ok(Box::new(PythonReader(file)))
     }
 
     fn failed(error: Error) -> IoError {
@@ -249,9 +249,8 @@ impl PythonReader {
 
 impl Read for PythonReader {
     fn read(&mut self, room: &mut [u8]) -> std::io::Result<usize> {
-        let Some(file) = &self.0 else { return Ok(0) };
         let read = call::attached(|py| {
-            let data = file.call_method1(py, "read", (room.len(),))?;
+            let data = self.0.call_method1(py, "read", (room.len(),))?;
             let data = data.bind(py).cast::<PyBytes>()?.as_bytes();
             let count = data.len().min(room.len());
             room[..count].copy_from_slice(&data[..count]);
@@ -263,8 +262,6 @@ impl Read for PythonReader {
 
 impl Drop for PythonReader {
     fn drop(&mut self) {
-        if let Some(file) = self.0.take() {
-            let _ = call::attached(|py| file.call_method0(py, "close").map(drop));
-        }
+        let _ = call::attached(|py| self.0.call_method0(py, "close").map(drop));
     }
 }

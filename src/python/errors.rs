@@ -14,36 +14,27 @@ use crate::error::Error;
 
 impl From<Error> for PyErr {
     fn from(error: Error) -> PyErr {
-        let is_memory = match &error {
-            Error::OutOfMemory { .. } => true,
-            Error::Io { source, .. } => source.kind() == ErrorKind::OutOfMemory,
-            _ => false,
-        };
-        if is_memory {
-            allocator::leave_some();
-            return PyMemoryError::new_err(error.to_string());
-        }
         match error {
+            Error::OutOfMemory { .. } => out_of_memory(&error),
+            Error::TooManyUnique { .. } => PyMemoryError::new_err(error.to_string()),
             Error::ArrowType { .. } => PyTypeError::new_err(error.to_string()),
             Error::UnknownId { .. } => PyKeyError::new_err(error.to_string()),
             Error::Interrupted => PyKeyboardInterrupt::new_err(()),
-            Error::Io { ref path, ref source } => match source.raw_os_error() {
-                _ if source.kind() == ErrorKind::InvalidInput => PyValueError::new_err(message(path, &error)),
+            Error::Io { ref path, ref source } => match (source.kind(), source.raw_os_error()) {
+                (ErrorKind::OutOfMemory, _) => out_of_memory(&error),
+                (ErrorKind::InvalidInput, _) => PyValueError::new_err(message(path, &error)),
                 // The subclass of OSError for the errno: FileNotFoundError, PermissionError, …
-                Some(code) => {
+                (_, Some(code)) => {
                     let text = source.to_string();
                     let reason = text.split(" (os error").next().unwrap_or(&text).to_owned();
                     PyOSError::new_err((code, reason, path.clone()))
                 }
-                None if source.kind() == ErrorKind::IsADirectory => {
-                    PyIsADirectoryError::new_err(message(path, &error))
-                }
-                None => PyOSError::new_err(message(path, &error)),
+                (ErrorKind::IsADirectory, None) => PyIsADirectoryError::new_err(message(path, &error)),
+                _ => PyOSError::new_err(message(path, &error)),
             },
             Error::Spill { ref folder, ref source, .. } => {
                 PyOSError::new_err((source.raw_os_error().unwrap_or(0), error.to_string(), folder.clone()))
             }
-            Error::TooManyUnique { .. } => PyMemoryError::new_err(error.to_string()),
             Error::Splitter(inner) => match inner.downcast::<PyErr>() {
                 Ok(error) => *error,
                 Err(inner) => PyValueError::new_err(inner.to_string()),
@@ -53,6 +44,11 @@ impl From<Error> for PyErr {
             other => PyValueError::new_err(other.to_string()),
         }
     }
+}
+
+fn out_of_memory(error: &Error) -> PyErr {
+    allocator::leave_some();
+    PyMemoryError::new_err(error.to_string())
 }
 
 /// A message that begins with the name of a file, with the name as Python has it: a name that is not UTF-8

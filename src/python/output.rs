@@ -79,34 +79,30 @@ impl<'py> DecodeBuffer<'py> {
 
     /// The `bytes`, or the `str`, for which `errors` decides what happens to bytes that are not UTF-8.
     pub(super) fn finish(mut self, errors: Option<&CStr>) -> PyResult<Bound<'py, PyAny>> {
-        let len = self.len as ffi::Py_ssize_t;
         if let Large::Text(_) = self.large
             && self.is_ascii
         {
             self.grow(self.len)?;
         }
-        // The object is given away once: dropping `self` does not see it any more.
-        let made = match std::mem::replace(&mut self.large, Large::None) {
+        let made = match self.large {
             // SAFETY: the writer is alive, and has `len` bytes.
-            Large::Bytes(writer) => unsafe { PyBytesWriter_FinishWithSize(writer, len) },
+            Large::Bytes(writer) => unsafe {
+                PyBytesWriter_FinishWithSize(writer, self.len as ffi::Py_ssize_t)
+            },
             Large::Text(text) if self.is_ascii => text,
-            large => {
-                self.large = large;
-                return self.copied(errors);
+            _ => {
+                // SAFETY: `len` bytes at the start of the memory are written.
+                let bytes = unsafe { std::slice::from_raw_parts(self.data().cast_const(), self.len) };
+                return match errors {
+                    Some(errors) => text::decoded(self.py, bytes, errors),
+                    None => bytes.object(self.py),
+                };
             }
         };
+        // The object is given away: dropping `self` does not see it any more.
+        self.large = Large::None;
         // SAFETY: `made` is a new reference, or null with an exception set.
         unsafe { Bound::from_owned_ptr_or_err(self.py, made) }
-    }
-
-    /// The result as a new object.
-    fn copied(&mut self, errors: Option<&CStr>) -> PyResult<Bound<'py, PyAny>> {
-        // SAFETY: `len` bytes at the start of the memory are written.
-        let bytes = unsafe { std::slice::from_raw_parts(self.data().cast_const(), self.len) };
-        match errors {
-            Some(errors) => text::decoded(self.py, bytes, errors),
-            None => bytes.object(self.py),
-        }
     }
 
     /// The start of the present memory.

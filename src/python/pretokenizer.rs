@@ -11,7 +11,7 @@ use pyo3::types::{PyAny, PyIterator, PyString};
 use super::dialects::{PyTables, asked};
 use super::errors::raised;
 use super::ids::IdList;
-use super::objects::{Any, IntoObject, List, Made};
+use super::objects::{IntoObject, List, Made};
 use super::{call, text};
 use crate::dialects::{RegexPattern, Translation};
 use crate::error::Result;
@@ -72,7 +72,7 @@ impl PyPretokenizer {
         } else if let Ok(compiled) = pattern.cast::<PyCompiledPattern>() {
             Pattern::Compiled(Arc::clone(&compiled.get().automaton))
         } else {
-            Pattern::Custom(Arc::new(Regex::new(&pattern, false)), CutRule::Never)
+            Pattern::Custom(Arc::new(Regex { spans: pattern.unbind(), is_nullable: false }), CutRule::Never)
         };
         let unmatched = Unmatched::from_name(unmatched).ok_or_else(|| {
             PyValueError::new_err(format!("unmatched is \"keep\" or \"drop\", not {unmatched:?}"))
@@ -116,7 +116,9 @@ impl PatternEngines for PyTables {
             let engine = engine_of.call1((pattern, nullable))?;
             Ok(match engine.cast::<PyCompiledPattern>() {
                 Ok(compiled) => Matcher::Pattern(Pattern::Compiled(Arc::clone(&compiled.get().automaton))),
-                Err(_) => Matcher::Outside(Arc::new(Regex::new(&engine, *nullable))),
+                Err(_) => {
+                    Matcher::Outside(Arc::new(Regex { spans: engine.unbind(), is_nullable: *nullable }))
+                }
             })
         })
     }
@@ -162,8 +164,16 @@ struct Regex {
 
 impl Splitter for Regex {
     fn split(&self, text: &[u8], on_match: OnMatch<'_>) -> Result<()> {
+        let (mut bytes, mut characters) = (0, 0);
+        // Converts places, which ascend, from characters to bytes.
+        let mut bytes_at = |character: usize| {
+            while characters < character {
+                bytes += decode_char(text, bytes).1;
+                characters += 1;
+            }
+            bytes
+        };
         let mut split = |py: Python<'_>| -> Result<()> {
-            let mut place = CharCursor { text, bytes: 0, characters: 0 };
             let mut yielder = call::GilYielder::default();
             for (count, span) in self.spans(py, text).map_err(raised)?.enumerate() {
                 if count % MATCHES_PER_CHECK == MATCHES_PER_CHECK - 1 {
@@ -173,7 +183,7 @@ impl Splitter for Regex {
                 if start == end && !self.is_nullable {
                     continue;
                 }
-                if !on_match(Range { start: place.bytes_at(start), end: place.bytes_at(end) })? {
+                if !on_match(Range { start: bytes_at(start), end: bytes_at(end) })? {
                     break;
                 }
             }
@@ -184,31 +194,10 @@ impl Splitter for Regex {
 }
 
 impl Regex {
-    fn new(spans: Any, is_nullable: bool) -> Self {
-        Regex { spans: spans.clone().unbind(), is_nullable }
-    }
-
     /// The spans of the matches in a text. Its invalid bytes become lone surrogates, which the pattern sees
     /// as characters of no class.
     fn spans<'py>(&self, py: Python<'py>, text: &[u8]) -> PyResult<Bound<'py, PyIterator>> {
         self.spans.bind(py).call1((text::decoded(py, text, c"surrogateescape")?,))?.try_iter()
-    }
-}
-
-/// Converts places in a text from characters to bytes. Places must ascend.
-struct CharCursor<'t> {
-    text: &'t [u8],
-    bytes: usize,
-    characters: usize,
-}
-
-impl CharCursor<'_> {
-    fn bytes_at(&mut self, character: usize) -> usize {
-        while self.characters < character {
-            self.bytes += decode_char(self.text, self.bytes).1;
-            self.characters += 1;
-        }
-        self.bytes
     }
 }
 

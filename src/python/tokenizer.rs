@@ -139,7 +139,6 @@ type PrunedParts = (Tokenizer, Made<Array<i64>>, Made<Array<i64>>);
 pub(super) type PairRow = (Made<IdList>, usize, bool);
 /// Chat templates by name.
 type Templates = Vec<(String, String)>;
-type IdsWithRanges = (Vec<u32>, Vec<(usize, usize)>);
 
 #[pymethods]
 impl Tokenizer {
@@ -424,10 +423,9 @@ impl Tokenizer {
         })
     }
 
-    fn encode_pretoken(&self, py: Python<'_>, pretoken: &[u8]) -> PyResult<IdsWithRanges> {
-        let Spans { ids, spans, .. } =
-            call::sized(py, pretoken.len(), |control| self.encoder().encode_as_pretoken(pretoken, control))?;
-        Ok((ids, spans.into_iter().map(|span| (span.start, span.end)).collect()))
+    fn encode_pretoken(&self, py: Python<'_>, pretoken: &[u8]) -> PyResult<Made<IdList>> {
+        let encode = |control: &Control| self.encoder().encode_as_pretoken(pretoken, control);
+        call::sized(py, pretoken.len(), encode).map(IdList).map(Made)
     }
 
     /// The ids of a text, given the mark of each character (`MARKS`), and for each id a byte that is 1 if one

@@ -78,7 +78,7 @@ class VocabChange:
         names = {id: name for name, id in new.special_tokens.items()}
         added = sorted(id for id in new.vocab if old_ids[id] < 0)
         spelled = [
-            old.encode(names[id], special=False) if id in names else old._core.encode_pretoken(new.vocab[id])[0]
+            old.encode(names[id], special=False) if id in names else old._core.encode_pretoken(new.vocab[id])
             for id in added
         ]
         counts = np.array([len(pieces) for pieces in spelled], np.int64)

@@ -2,20 +2,18 @@
 
 use crate::control::Control;
 use crate::encode::encoder::Encoder;
-use crate::encode::output::Spans;
 use crate::error::Result;
 
 impl Encoder {
-    /// The ids of bytes that are one pretoken, whatever the pattern says, with the place of each.
-    pub fn encode_as_pretoken(&self, piece: &[u8], control: &Control) -> Result<Spans> {
-        let mut tokens = Spans::default();
+    /// The ids of bytes that are one pretoken, whatever the pattern says.
+    pub fn encode_as_pretoken(&self, piece: &[u8], control: &Control) -> Result<Vec<u32>> {
+        let mut ids = Vec::new();
         if !self.vocab.covers_text_exactly() {
-            self.vocab.pretoken_spans(piece, &mut tokens.ids, &mut tokens.spans, control)?;
+            self.vocab.pretoken_spans(piece, &mut ids, &mut Vec::new(), control)?;
         } else if !piece.is_empty() {
-            self.pool
-                .with(self.isa, 0, |scratch| self.encode_pretoken(scratch, piece, &mut tokens, control))?;
+            self.pool.with(self.isa, 0, |scratch| self.encode_pretoken(scratch, piece, &mut ids, control))?;
         }
-        Ok(tokens)
+        Ok(ids)
     }
 
     /// The ids that merging makes of bytes. Unlike [`Encoder::encode_as_pretoken`], this does not return a

@@ -99,7 +99,7 @@ impl Encoder {
         let mut tail = decode(&self.vocab, &ids[unstable..], control)?;
         room::extend(&mut tail, &data[valid..])?;
         ids.truncate(unstable);
-        room::extend(&mut ids, &self.encode_as_pretoken(&tail, control)?.ids)?;
+        room::extend(&mut ids, &self.encode_as_pretoken(&tail, control)?)?;
         Ok(ids)
     }
 
@@ -113,7 +113,7 @@ impl Encoder {
         let mut ids = Vec::new();
         self.answer(Request::alone(text, active, true), &mut ids, control)?;
         let last = match self.last_pretoken(text, active, control)? {
-            Some(range) => self.encode_as_pretoken(&text[range], control)?.ids.len(),
+            Some(range) => self.encode_as_pretoken(&text[range], control)?.len(),
             None => 0,
         };
         let mut stable = ids.len() - last;

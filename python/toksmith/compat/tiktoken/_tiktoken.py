@@ -224,7 +224,7 @@ class CoreBPE(Decoding):
         if not piece:
             with contextlib.suppress(KeyError):
                 return [self._core.token_id(b"")]
-        return self._core.encode_pretoken(piece)[0]
+        return self._core.encode_pretoken(piece)
 
 
 def _tokens_of(ranks: Mapping[bytes, int]) -> dict[int, bytes]:

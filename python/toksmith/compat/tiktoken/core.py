@@ -287,7 +287,7 @@ class Encoding(Decoding):
 
     def _encode_only_native_bpe(self, text: str) -> list[int]:
         pieces = self._core_bpe._pattern.searched().finditer(text)
-        return [id for piece in pieces for id in self._core.encode_pretoken(piece.group().encode())[0]]
+        return [id for piece in pieces for id in self._core.encode_pretoken(piece.group().encode())]
 
     # What tiktoken does not have
 
