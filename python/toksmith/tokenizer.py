@@ -490,11 +490,11 @@ class Tokenizer:
         [97, 32, 108, 111, 119]
         """
         arguments.one_of("boundary", boundary, Boundary)
-        if boundary != "heal":
-            return EncodedPair(*self._core.encode_pair(prompt, completion, special, boundary == "joint"))
-        continuations = self._continuations or Continuations(self)
-        object.__setattr__(self, "_continuations", continuations)
-        return EncodedPair(*continuations._encode_pair(prompt, completion, special))
+        how: bool | Continuations = boundary == "joint"
+        if boundary == "heal":
+            how = self._continuations or Continuations(self)
+            object.__setattr__(self, "_continuations", how)
+        return EncodedPair(*self._core.encode_pair(prompt, completion, special, how))
 
     def append(self, ids: Ids, text: str, *, special: bool = True) -> EncodedPair:
         """Return `ids`, unchanged, with those of `text` behind them: what a model sees after it sampled `ids`.

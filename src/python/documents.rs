@@ -78,35 +78,29 @@ impl PythonText {
     }
 }
 
-/// Objects of Python that other threads use. They are dropped by threads that are attached to the
-/// interpreter.
+/// Lends an object of Python to other threads, and drops those that nobody else uses any more. So a thread
+/// drops them that is attached to the interpreter.
 ///
 /// If another thread dropped an object of Python, PyO3 would put it into a list that the whole process
 /// shares, under a lock; a child that is forked at that moment would wait for the lock at its next call.
-struct Lent<T: ?Sized>(Vec<Arc<T>>);
-
-impl<T: ?Sized> Lent<T> {
-    /// Lends an object, and drops those that nobody else uses any more.
-    fn lend(&mut self, _attached: Python<'_>, object: impl Into<Arc<T>>) -> Arc<T> {
-        self.0.retain(|object| Arc::strong_count(object) > 1);
-        let object = object.into();
-        self.0.push(Arc::clone(&object));
-        object
-    }
+fn lend<T: ?Sized>(lent: &mut Vec<Arc<T>>, _attached: Python<'_>, object: Arc<T>) -> Arc<T> {
+    lent.retain(|object| Arc::strong_count(object) > 1);
+    lent.push(Arc::clone(&object));
+    object
 }
 
 /// Takes texts from an iterator, so many at a time that the GIL is not requested for each.
 pub(super) struct TextBatches {
     texts: Py<PyIterator>,
     max_bytes: usize,
-    lent: Lent<[PythonText]>,
+    lent: Vec<Arc<[PythonText]>>,
     /// The exception that was raised after the last texts.
     failed: Option<PyErr>,
 }
 
 impl TextBatches {
     pub(super) fn new(texts: Any, max_bytes: usize) -> PyResult<Self> {
-        Ok(TextBatches { texts: texts.try_iter()?.unbind(), max_bytes, lent: Lent(Vec::new()), failed: None })
+        Ok(TextBatches { texts: texts.try_iter()?.unbind(), max_bytes, lent: Vec::new(), failed: None })
     }
 
     /// The next texts that `text_of` makes of items; `None` at the end. Those before an error come first.
@@ -137,7 +131,7 @@ impl TextBatches {
                 }
             }
         }
-        Ok((!texts.is_empty()).then(|| self.lent.lend(py, texts)))
+        Ok((!texts.is_empty()).then(|| lend(&mut self.lent, py, texts.into())))
     }
 }
 
@@ -195,7 +189,7 @@ fn changed(count: u64) -> PyErr {
 /// Takes columns of Arrow, whose texts are read in place.
 pub(super) struct ColumnFeed {
     columns: Py<PyIterator>,
-    lent: Lent<Column>,
+    lent: Vec<Arc<Column>>,
     at: Cursor,
 }
 
@@ -205,7 +199,7 @@ type TextColumn<'py> = (usize, Bound<'py, PyArrowColumn>, u64, String);
 impl ColumnFeed {
     /// Takes the columns from a place on.
     pub(super) fn new(columns: Any, at: Cursor) -> PyResult<Self> {
-        Ok(ColumnFeed { columns: columns.try_iter()?.unbind(), lent: Lent(Vec::new()), at })
+        Ok(ColumnFeed { columns: columns.try_iter()?.unbind(), lent: Vec::new(), at })
     }
 
     pub(super) fn next(&mut self, py: Python<'_>) -> PyResult<Option<TextJob>> {
@@ -214,7 +208,7 @@ impl ColumnFeed {
         if source != self.at.source {
             self.at = Cursor { source, ..Cursor::default() };
         }
-        let (begin, column) = (self.at, self.lent.lend(py, Arc::clone(&texts.get().0)));
+        let (begin, column) = (self.at, lend(&mut self.lent, py, Arc::clone(&texts.get().0)));
         self.at.offset += column.len as u64;
         Ok(Some(TextJob { begin, texts: Box::new((column, null_reason)), progress, end: self.at }))
     }

@@ -7,7 +7,6 @@ mod arrays;
 mod arrow;
 mod byte_stream;
 mod call;
-mod continuations;
 mod counts;
 mod decode_stream;
 mod dialects;
@@ -48,7 +47,6 @@ mod _core {
         alignment::{align, vocab_map},
         arrow::{PyArrowArray, PyArrowColumn},
         byte_stream::{PyDocumentStream, check_head, checksum, decompress, file_format},
-        continuations::PyContinuations,
         counts::{PyCounting, PyOversized, PyPretokenCounts},
         decode_stream::{DecodeStream, DecodeStreams},
         dialects::{check_pattern_size, from_fancy_regex, from_oniguruma},
@@ -64,7 +62,7 @@ mod _core {
         pretokenizer::{PyCompiledPattern, PyPretokenizer, character_classes},
         shards::{PyShardFolder, PyShardRun, llm_c_header, npy_header, pack},
         special::PySpecialSet,
-        tokenizer::{EncodeStream, Tokenizer},
+        tokenizer::{EncodeStream, PyContinuations, Tokenizer},
         training::{Learned, build_tokenizer, fingerprint, learn, memory_to_learn, words_of},
     };
 

@@ -1,4 +1,4 @@
-//! The classes `Tokenizer` and `EncodeStream`: each method makes one call of the core.
+//! The classes `Tokenizer`, `EncodeStream` and `Continuations`: each method makes one call of the core.
 
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::CStr;
@@ -7,16 +7,15 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use pyo3::exceptions::PyKeyError;
+use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict, PyString};
-use serde_json::{Map, Value};
 
 use super::arrays::{Array, IdArray, Pairs};
 use super::dialects::PyTables;
-use super::formats::{object_of, value_of};
+use super::formats::{object_of, of_json};
 use super::ids::{self, IdList};
 use super::objects::{Any, Dict, IntoObject, Items, List, Made};
 use super::output::DecodeBuffer;
@@ -24,10 +23,12 @@ use super::pipeline::PyPipeline;
 use super::pretokenizer::PyPretokenizer;
 use super::special::{self, Special};
 use super::vocabulary::{SpecialSpecs, merges_of, tokens_of};
-use super::{call, objects, text};
+use super::{call, errors, objects, text};
 use crate::control::Control;
 use crate::decode::TextDecoder;
-use crate::encode::{EncodedBatch, Encoder, FileOptions, MarkedText, RandomMerges, Spans, touching};
+use crate::encode::{
+    Continuations, EncodedBatch, Encoder, FileOptions, MarkedText, RandomMerges, Spans, touching,
+};
 use crate::error::{Error, Result, show};
 use crate::formats::huggingface::Roles;
 use crate::formats::{self, FolderOptions, LoadOptions};
@@ -70,32 +71,6 @@ impl Tokenizer {
         self.inner.decoder()
     }
 
-    pub(super) fn pair(
-        &self,
-        py: Python<'_>,
-        prompt: &Bound<'_, PyString>,
-        completion: &Bound<'_, PyString>,
-        boundary: Boundary<'_>,
-        special: bool,
-    ) -> PyResult<PairRow> {
-        let (prompt, completion) = (call::text(prompt)?, call::text(completion)?);
-        let encode = |_: &Control| self.inner.encode_pair(prompt, completion, boundary, special_of(special));
-        call::long(py, None, encode).map(pair_row)
-    }
-
-    /// The ids of a text.
-    fn ids_of(
-        &self,
-        py: Python<'_>,
-        text: Text<'_>,
-        (special, continues): (SpecialTokens<'_>, bool),
-        workers: Option<usize>,
-    ) -> PyResult<Vec<u32>> {
-        call::sized(py, text.len(), |control| {
-            self.encoder().encode_part(text, special, !continues, workers, control)
-        })
-    }
-
     /// The ids of a text as a list.
     fn list_of(
         &self,
@@ -104,13 +79,16 @@ impl Tokenizer {
         special: SpecialTokens<'_>,
         workers: Option<usize>,
     ) -> PyResult<Made<IdList>> {
-        let text = match text {
-            Text::Utf8(text) if text.len() < call::GIL_RELEASE_BYTES => text,
-            _ => return Ok(Made(IdList(self.ids_of(py, text, (special, false), workers)?))),
-        };
-        let mut ids = IdList::memory();
-        call::sized(py, text.len(), |control| self.encoder().encode(text, special, &mut ids, control))?;
-        Ok(Made(IdList(ids)))
+        let (encoder, bytes) = (self.encoder(), text.len());
+        if let Text::Utf8(text) = text
+            && bytes < call::GIL_RELEASE_BYTES
+        {
+            let mut ids = IdList::memory();
+            call::sized(py, bytes, |control| encoder.encode(text, special, &mut ids, control))?;
+            return Ok(Made(IdList(ids)));
+        }
+        let encode = |control: &Control| encoder.encode_part(text, special, true, workers, control);
+        call::sized(py, bytes, encode).map(IdList).map(Made)
     }
 }
 
@@ -129,6 +107,13 @@ enum LoadSource {
     Path(PathBuf),
 }
 
+/// Whether a pair is encoded as one text, or each alone; or what heals the end of the prompt.
+#[derive(FromPyObject)]
+enum PyBoundary<'py> {
+    IsJoint(bool),
+    Heal(Bound<'py, PyContinuations>),
+}
+
 type WithSpans = Made<(IdList, Pairs)>;
 /// The ids of many texts, and where each text starts in them.
 type WithStarts = Made<(IdArray, Array<i64>)>;
@@ -136,7 +121,7 @@ type CharacterIds = (Vec<u32>, Option<u32>, Vec<u32>);
 type RecordRow<'a> = (&'a str, u32, &'a [Option<u64>]);
 type PrunedParts = (Tokenizer, Made<Array<i64>>, Made<Array<i64>>);
 /// Ids, how many of them are before a border, and whether a token lies across it.
-pub(super) type PairRow = (Made<IdList>, usize, bool);
+type PairRow = (Made<IdList>, usize, bool);
 /// Chat templates by name.
 type Templates = Vec<(String, String)>;
 
@@ -200,10 +185,7 @@ impl Tokenizer {
         keep_ids: bool,
         dropout_seed: Option<u64>,
     ) -> PyResult<Self> {
-        let files = match files.map(|files| value_of(files, "files")).transpose()? {
-            Some(Value::Object(files)) => files,
-            _ => Map::new(),
-        };
+        let files = files.map(of_json).transpose()?.unwrap_or_default();
         let options = LoadOptions { dropout_seed, ..LoadOptions::default() };
         Self::made(py, || formats::read_huggingface(data, files, keep_ids, &options, &PyTables))
     }
@@ -382,7 +364,10 @@ impl Tokenizer {
         continues: bool,
     ) -> PyResult<Made<IdArray>> {
         special.check(text::checked(text)?)?;
-        let ids = self.ids_of(text.py(), text::of(text, false)?, (special.tokens(), continues), workers)?;
+        let (py, text, special) = (text.py(), text::of(text, false)?, special.tokens());
+        let ids = call::sized(py, text.len(), |control| {
+            self.encoder().encode_part(text, special, !continues, workers, control)
+        })?;
         Ok(Made(IdArray(ids)))
     }
 
@@ -499,16 +484,23 @@ impl Tokenizer {
     }
 
     /// The ids of a prompt and a completion, how many of them belong to the prompt, and whether a token lies
-    /// across. Both are encoded as one text if `joint`, else alone.
+    /// across.
     fn encode_pair(
         &self,
         py: Python<'_>,
         prompt: &Bound<'_, PyString>,
         completion: &Bound<'_, PyString>,
         special: bool,
-        joint: bool,
+        boundary: PyBoundary<'_>,
     ) -> PyResult<PairRow> {
-        self.pair(py, prompt, completion, if joint { Boundary::Joint } else { Boundary::Split }, special)
+        let (prompt, completion) = (call::text(prompt)?, call::text(completion)?);
+        let boundary = match &boundary {
+            PyBoundary::IsJoint(true) => Boundary::Joint,
+            PyBoundary::IsJoint(false) => Boundary::Split,
+            PyBoundary::Heal(continuations) => Boundary::Heal(&continuations.get().inner),
+        };
+        let encode = |_: &Control| self.inner.encode_pair(prompt, completion, boundary, special_of(special));
+        call::long(py, None, encode).map(pair_row)
     }
 
     /// `ids`, and behind them those of a text; how many were there, and whether a token lies across.
@@ -689,5 +681,91 @@ impl EncodeStream {
         let (pending, mut ids) = (stream.pending_bytes() + text.map_or(0, str::len), IdList::memory());
         call::sized(py, pending, |control| stream.step(text.map(str::as_bytes), &mut ids, control))?;
         Ok(Made(IdList(ids)))
+    }
+}
+
+/// How many ids to keep, and the ids that may come after them; None for any.
+type Healed = (usize, Option<Made<Array<u32>>>);
+
+/// The tokens of a tokenizer as what may come next: for text that is cut off, and for generation under
+/// constraints.
+///
+/// Args: tokenizer: A `toksmith.Tokenizer`, or what names one. Its tokens are sorted once, which takes some
+/// ten milliseconds for 100,000.
+#[pyclass(frozen, module = "toksmith", name = "Continuations")]
+pub(super) struct PyContinuations {
+    tokenizer: Py<Tokenizer>,
+    inner: Continuations,
+}
+
+#[pymethods]
+impl PyContinuations {
+    #[new]
+    fn new(py: Python<'_>, tokenizer: Any) -> PyResult<Self> {
+        let tokenizer = Tokenizer::of_public(tokenizer, "tokenizer")?;
+        let encoder = &tokenizer.get().encoder();
+        let inner = call::long(py, None, |_| Ok(Continuations::new(encoder)))?;
+        Ok(PyContinuations { tokenizer, inner })
+    }
+
+    fn _of_text<'py>(
+        &self,
+        text: &Bound<'py, PyString>,
+        special: Special<'py>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (py, text) = (text.py(), call::text(text)?);
+        let special = special.tokens();
+        let encoded = call::long(py, None, |control| self.inner.of_text(text, special, control))?;
+        (&*encoded.stable, List(encoded.completions.iter().map(|ids| &**ids))).object(py)
+    }
+
+    /// Return the ordinary tokens whose bytes begin with `prefix`, bytes or a str, as ascending ids:
+    /// `uint32`, shape (n,).
+    fn prefix_ids(&self, prefix: Any) -> PyResult<Made<Array<u32>>> {
+        let ids = match prefix.cast::<PyString>() {
+            Ok(text) => self.inner.prefix_ids(call::text(text)?.as_bytes())?,
+            Err(_) => match prefix.extract::<PyBackedBytes>() {
+                Ok(bytes) => self.inner.prefix_ids(&bytes)?,
+                Err(_) => return Err(errors::wrong_type("a prefix is bytes or a str", prefix, "")),
+            },
+        };
+        Ok(Made(Array(ids)))
+    }
+
+    /// Return how many of `ids` to keep, and which ids may come next instead of the others.
+    ///
+    /// A prompt that ends inside a word ends with other tokens than the word has. As many ids are given up as
+    /// can begin a longer token; what comes next is one of the tokens that begin with their bytes. A special
+    /// token stays, with all before it.
+    ///
+    /// Returns: How many ids stay, and the tokens that may follow, as `uint32` of shape (n,); None if all ids
+    /// stay, and any token may follow.
+    ///
+    /// Raises:
+    ///     KeyError: An id has no token; names the id and its index.
+    fn heal(&self, ids: Any) -> PyResult<Healed> {
+        let (keep, allowed) = self.inner.heal(&self.tokenizer.get().all_ids(ids)?)?;
+        Ok((keep, allowed.map(Array).map(Made)))
+    }
+
+    /// Return which ids keep a sequence an encoding.
+    ///
+    /// Cost: one encoding of the end of the text for each token: 10 to 100 ms.
+    ///
+    /// Returns: `bool` of shape (max_id + 1,): whether `ids` and this id are what encoding their bytes gives.
+    /// Bytes that end inside a character are encoded as `Tokenizer.encode` encodes bytes that are not UTF-8.
+    ///
+    /// Raises: KeyError: An id has no token; names the id and its index. ValueError: Decoding does more than
+    /// to join bytes, or nothing is known of where the last 4,096 bytes can be cut.
+    fn next_mask(&self, ids: Any) -> PyResult<Made<Array<bool>>> {
+        let tokenizer = self.tokenizer.get();
+        if tokenizer.decoder().is_some_and(|decoder| decoder.stripped() != Some(0)) {
+            return Err(PyValueError::new_err("the decoder of the tokenizer does more than to join bytes"));
+        }
+        let all = tokenizer.all_ids(ids)?;
+        let run = tokenizer.token_run(&all)?;
+        let mask =
+            call::long(ids.py(), None, |control| self.inner.next_mask(&all, &run.joined(control)?, control))?;
+        Ok(Made(Array(mask)))
     }
 }
