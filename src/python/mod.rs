@@ -9,7 +9,6 @@ mod byte_stream;
 mod call;
 mod counts;
 mod decode_stream;
-mod dialects;
 mod document;
 mod documents;
 mod errors;
@@ -49,7 +48,6 @@ mod _core {
         byte_stream::{PyDocumentStream, check_head, checksum, decompress, file_format},
         counts::{PyCounting, PyOversized, PyPretokenCounts},
         decode_stream::{DecodeStream, DecodeStreams},
-        dialects::{check_pattern_size, from_fancy_regex, from_oniguruma},
         document::PyDocument,
         formats::{
             minbpe_model, side_files, spell, tokenizer_files, tokenizer_kind, tokenizer_lead,
@@ -59,7 +57,10 @@ mod _core {
         permutation::PyPermutation,
         pipeline::{PyPipeline, PyPostProcessor},
         prefix_cache::PyPrefixCache,
-        pretokenizer::{PyCompiledPattern, PyPretokenizer, character_classes},
+        pretokenizer::{
+            PyCompiledPattern, PyPretokenizer, character_classes, check_pattern_size, from_fancy_regex,
+            from_oniguruma,
+        },
         shards::{PyShardFolder, PyShardRun, llm_c_header, npy_header, pack},
         special::PySpecialSet,
         tokenizer::{EncodeStream, PyContinuations, Tokenizer},

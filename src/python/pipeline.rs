@@ -7,10 +7,9 @@ use pyo3::types::{PyAny, PyString};
 use serde_json::Value;
 
 use super::call;
-use super::dialects::PyTables;
 use super::formats::{object_of, value_of};
 use super::objects::{List, Made};
-use super::pretokenizer::PyPretokenizer;
+use super::pretokenizer::{PyPretokenizer, PyTables};
 use crate::error::Error;
 use crate::postprocess::PostProcessor;
 use crate::pretokenize::{Matcher, Pattern, SplitStage};

@@ -14,13 +14,12 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict, PyString};
 
 use super::arrays::{Array, IdArray, Pairs};
-use super::dialects::PyTables;
 use super::formats::{object_of, of_json};
 use super::ids::{self, IdList};
 use super::objects::{Any, Dict, IntoObject, Items, List, Made};
 use super::output::DecodeBuffer;
 use super::pipeline::PyPipeline;
-use super::pretokenizer::PyPretokenizer;
+use super::pretokenizer::{PyPretokenizer, PyTables};
 use super::special::{self, Special};
 use super::vocabulary::{SpecialSpecs, merges_of, tokens_of};
 use super::{call, errors, objects, text};
