@@ -15,7 +15,6 @@ use super::tokenizer::Tokenizer;
 use crate::arrow::interface::{ArrowArray, ArrowArrayStream, ArrowSchema, Released};
 use crate::arrow::{Array, Column, MAX_NARROW, Texts, Values};
 use crate::control::Control;
-use crate::encode::{EncodedBatch, Encoder, IdType};
 use crate::error::Result;
 
 const SCHEMA: &CStr = c"arrow_schema";
@@ -75,12 +74,16 @@ impl PyArrowColumn {
         large: bool,
     ) -> PyResult<PyArrowArray> {
         self.with_texts(py, |texts, control| {
-            let (encoder, options) = (tokenizer.encoder(), (special, workers, large));
-            if wide {
-                lists::<u32>(encoder, texts, options, Values::U32, control)
+            let (encoder, limits) =
+                (tokenizer.encoder(), (workers, if large { usize::MAX } else { MAX_NARROW }));
+            let (starts, ids) = if wide {
+                let batch = encoder.encode_column(&texts.texts, special, limits, control)?;
+                (batch.starts, Values::U32(batch.ids))
             } else {
-                lists::<u16>(encoder, texts, options, Values::U16, control)
-            }
+                let batch = encoder.encode_column(&texts.texts, special, limits, control)?;
+                (batch.starts, Values::U16(batch.ids))
+            };
+            Ok(PyArrowArray::of(Some(Values::offsets(starts, large)?), ids, texts))
         })
     }
 
@@ -101,7 +104,7 @@ impl PyArrowColumn {
 
 impl PyArrowColumn {
     /// Calls `work` with the texts, as [`call::sized`] does.
-    pub(super) fn with_texts<T: Send>(
+    fn with_texts<T: Send>(
         &self,
         py: Python<'_>,
         work: impl FnOnce(Texts<'_>, &Control) -> Result<T> + Send,
@@ -111,19 +114,6 @@ impl PyArrowColumn {
         let bytes = texts.texts.iter().map(|text| text.len()).sum();
         call::sized(py, bytes, |control| work(texts, control))
     }
-}
-
-fn lists<T: IdType>(
-    encoder: &Encoder,
-    texts: Texts<'_>,
-    (special, workers, large): (bool, usize, bool),
-    values: impl FnOnce(Vec<T>) -> Values,
-    control: &Control,
-) -> Result<PyArrowArray> {
-    let max_ids = if large { usize::MAX } else { MAX_NARROW };
-    let EncodedBatch { ids, starts } =
-        encoder.encode_column(&texts.texts, special, (workers, max_ids), control)?;
-    Ok(PyArrowArray::of(Some(Values::offsets(starts, large)?), values(ids), texts))
 }
 
 /// An Arrow array made by this module. Any Arrow library can read it.

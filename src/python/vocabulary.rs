@@ -5,10 +5,9 @@ use std::fmt::Display;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
+use pyo3::types::{PyBytes, PyDict};
 
-use super::objects;
-use super::objects::Any;
+use super::objects::{self, Any};
 use crate::error::{show, show_text};
 use crate::room;
 use crate::vocab::SpecialSpec;
@@ -33,17 +32,12 @@ pub(super) fn merges_of(merges: Any) -> PyResult<Vec<MergePair>> {
     let mut numbers = 0..;
     objects::extracted(merges, |merge| {
         let number = numbers.next().unwrap_or(0);
-        pair_of(&merge).ok_or_else(|| {
+        let pair = merge.extract::<[PyBackedBytes; 2]>().map(Into::into);
+        pair.map_err(|_| {
             let shown = shown(&merge);
             PyValueError::new_err(format!("merge number {number} is {shown}, not a pair of bytes"))
         })
     })
-}
-
-fn pair_of(merge: Any) -> Option<MergePair> {
-    let is_pair = merge.is_instance_of::<PyTuple>() || merge.is_instance_of::<PyList>();
-    let part = |at: usize| Some(PyBackedBytes::from(merge.get_item(at).ok()?.cast_into::<PyBytes>().ok()?));
-    if is_pair && merge.len().ok()? == 2 { part(0).zip(part(1)) } else { None }
 }
 
 fn no_id(what: &str, token: &str, id: impl Display) -> PyErr {
