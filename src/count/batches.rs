@@ -6,13 +6,39 @@ use super::worker::Worker;
 use super::workers::Workers;
 use crate::control::{Control, Stage};
 use crate::error::Result;
-use crate::workers;
+use crate::{room, workers};
 
 /// Bytes that the calling thread counts itself before it starts other threads. Fewer bytes take a few
 /// milliseconds, and threads and their tables have a cost of their own.
 const SINGLE_THREAD_BYTES: u64 = 1 << 20;
+/// About how many bytes of documents a thread takes at a time.
+const BATCH_BYTES: usize = 1 << 18;
 
 impl Counting {
+    /// Counts documents, which must be valid UTF-8 and are cut at the separator.
+    ///
+    /// # Errors
+    /// The first error of `documents`, and those of [`Counting::files`].
+    pub fn documents<D: AsRef<[u8]> + Send>(
+        &mut self,
+        documents: impl IntoIterator<Item = Result<D>>,
+        control: &Control,
+    ) -> Result<()> {
+        let mut documents = documents.into_iter();
+        let next = || {
+            let (mut batch, mut bytes) = (Vec::new(), 0);
+            while bytes < BATCH_BYTES
+                && let Some(document) = documents.next().transpose()?
+            {
+                // A document without bytes also takes memory.
+                bytes += document.as_ref().len() + size_of::<D>();
+                room::push(&mut batch, document)?;
+            }
+            Ok((!batch.is_empty()).then_some(batch))
+        };
+        self.batches(next, control)
+    }
+
     /// Counts documents, which must be valid UTF-8 and are cut at the separator. `next` returns them in
     /// batches, on this thread, and `None` at the end.
     ///

@@ -11,7 +11,7 @@ use pyo3::types::PyDict;
 use super::arrow::{PyArrowArray, PyArrowColumn};
 use super::byte_stream::PyInputFile;
 use super::call;
-use super::documents::{BATCH_TEXTS, PythonText, TextBatches};
+use super::documents::{PythonText, TextBatches};
 use super::formats::options_of;
 use super::objects::{self, Any, IntoObject, List};
 use super::pretokenizer::PyPretokenizer;
@@ -135,23 +135,13 @@ impl PyCounting {
     fn column(&self, py: Python<'_>, column: &PyArrowColumn, replace: bool) -> PyResult<()> {
         self.with(py, None, |counting, control| {
             let texts = column.0.texts()?;
-            let mut rows = (0..texts.texts.len()).filter(|&row| texts.is_valid(row));
-            let next = || {
-                let (mut batch, mut bytes) = (Vec::new(), 0);
-                while bytes < BATCH_BYTES
-                    && batch.len() < BATCH_TEXTS
-                    && let Some(row) = rows.next()
-                {
-                    bytes += texts.texts[row].len();
-                    let failed = |offset| Error::Unread {
-                        path: format!("text {row}").into(),
-                        reason: not_utf8(offset),
-                    };
-                    room::push(&mut batch, valid_utf8(texts.texts[row], replace).map_err(failed)?)?;
-                }
-                Ok((!batch.is_empty()).then_some(batch))
-            };
-            counting.batches(next, control)
+            let rows = (0..texts.texts.len()).filter(|&row| texts.is_valid(row));
+            let documents = rows.map(|row| {
+                let path = || format!("text {row}").into();
+                let failed = |offset| Error::Unread { path: path(), reason: not_utf8(offset) };
+                valid_utf8(texts.texts[row], replace).map_err(failed)
+            });
+            counting.documents(documents, control)
         })
     }
 

@@ -22,7 +22,7 @@ use crate::source::{Cursor, valid_utf8};
 /// About how many bytes of text become a batch of a run.
 const BATCH_BYTES: usize = 1 << 20;
 /// How many texts are taken from Python at a time if they are short.
-pub(super) const BATCH_TEXTS: usize = 1 << 12;
+const BATCH_TEXTS: usize = 1 << 12;
 
 /// A text of Python as bytes.
 pub(super) enum PythonText {

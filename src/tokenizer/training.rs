@@ -16,9 +16,6 @@ use crate::source::{AnyRead, DocumentFormat, Format, InputFile, format_of_file};
 use crate::special::Specials;
 use crate::train::{Layout, Merge, Options, Saver, SpecialIds, Start, Ties, build_vocab, learn_from};
 
-/// About how many bytes of text a thread takes at a time.
-const BATCH_BYTES: usize = 1 << 18;
-
 /// The options of [`train`]. All but `workers` decide the result.
 ///
 /// ```
@@ -83,7 +80,8 @@ pub fn train(
     texts: impl IntoIterator<Item = impl Into<String>>,
     options: &TrainOptions,
 ) -> Result<Tokenizer> {
-    trained(options, |counting, control| counting.batches(batches(texts), control))
+    let texts = texts.into_iter().map(|text| Ok(text.into()));
+    trained(options, |counting, control| counting.documents::<String>(texts, control))
 }
 
 /// Trains a tokenizer on files, each a document, or each of its records: JSON lines, JSON arrays and tables
@@ -186,22 +184,4 @@ fn input_of(path: &Path) -> Result<InputFile> {
     }
     let records = DocumentFormat::of(format, "text".into());
     Ok(InputFile { compression, records, is_certain: format.is_some(), ..InputFile::text(path.to_owned()) })
-}
-
-/// Takes texts until they have enough bytes together; `None` at the end.
-fn batches(
-    texts: impl IntoIterator<Item = impl Into<String>>,
-) -> impl FnMut() -> Result<Option<Vec<String>>> {
-    let mut texts = texts.into_iter().map(Into::into);
-    move || {
-        let (mut batch, mut bytes) = (Vec::new(), 0);
-        while bytes < BATCH_BYTES
-            && let Some(text) = texts.next()
-        {
-            // A text without bytes also takes memory.
-            bytes += text.len() + size_of::<String>();
-            batch.push(text);
-        }
-        Ok((!batch.is_empty()).then_some(batch))
-    }
 }
