@@ -1,5 +1,5 @@
-//! The class `HuggingFaceEncoding`: what the stand-in for `tokenizers` returns for a text; and encoding with the
-//! truncation, post-processor and padding of `tokenizers`.
+//! The class `HuggingFaceEncoding`: what the stand-in for `tokenizers` returns for a text; and encoding with
+//! the truncation, post-processor and padding of `tokenizers`.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;

@@ -126,7 +126,8 @@ pub(super) fn decoded<'py>(py: Python<'py>, bytes: &[u8], errors: &CStr) -> PyRe
     let valid = || simdutf8::basic::from_utf8(bytes).ok().map(|text| (text, measure(text)));
     let Some((text, Measure { characters, range })) = call::detached(py, bytes.len(), valid) else {
         let (data, len) = (bytes.as_ptr().cast(), bytes.len() as ffi::Py_ssize_t);
-        // SAFETY: `len` bytes are at `data`. The function returns a new reference, or null with an exception set.
+        // SAFETY: `len` bytes are at `data`. The function returns a new reference, or null with an exception
+        // set.
         return unsafe {
             Bound::from_owned_ptr_or_err(py, ffi::PyUnicode_DecodeUTF8(data, len, errors.as_ptr()))
         };

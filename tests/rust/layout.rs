@@ -194,7 +194,7 @@ fn no_modules_of_the_crate_import_each_other_in_a_circle() {
 /// What the binding takes from modules behind the public interface, and why.
 const INSIDE: [(&str, &str); 9] = [
     ("encode::{EncodedBatch IdView Spans recycle}", "buffers whose memory becomes arrays"),
-    ("encode::{FileOptions IdType}", "ids of 16 and 32 bits, and sizes of buffers"),
+    ("encode::{FileOptions}", "sizes of buffers"),
     ("encode::{Encoder RandomMerges}", "methods of the encoder for texts of Python"),
     ("encode::{Continuations PrefixCache}", "classes of Python that Rust users have not asked for"),
     ("encode::{MarkedText marks touching}", "conversations, which Python lays out with Jinja"),
@@ -208,7 +208,7 @@ const INSIDE: [(&str, &str); 9] = [
         "files as the stand-ins of other libraries take and give them",
     ),
     (
-        "vocab::{Semantics SpecialSpec TextSpelling TokenBytes Vocab}",
+        "vocab::{Semantics SpecialSpec TokenBytes Vocab}",
         "vocabularies that stand-ins of other libraries are made of, without a pattern",
     ),
 ];
