@@ -358,6 +358,8 @@ fn rows<'c>(pretokens: &'c PyArrowColumn, counts: &PyArrowColumn) -> Result<(Vec
 }
 
 fn check_lengths(left: usize, right: usize) -> Result<()> {
-    let differ = || Error::BrokenArrow("the columns have different lengths".into());
-    if left == right { Ok(()) } else { Err(differ()) }
+    match left == right {
+        true => Ok(()),
+        false => Err(Error::BrokenArrow("the columns have different lengths".into())),
+    }
 }

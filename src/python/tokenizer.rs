@@ -225,8 +225,10 @@ impl Tokenizer {
         Ok((Dict(files).object(py)?, warnings))
     }
 
-    fn roles(&self, chosen: Roles) -> PyResult<BTreeMap<&'static str, String>> {
-        Ok(formats::roles_of(&self.inner, &chosen)?.into_iter().collect())
+    /// The special tokens with usual names, by role.
+    fn roles(&self) -> PyResult<BTreeMap<String, String>> {
+        let roles = formats::roles_of(&self.inner, &Roles::new())?.into_iter();
+        Ok(roles.map(|(role, name)| (role.to_owned(), name)).collect())
     }
 
     fn end_of_text(&self) -> Option<String> {
@@ -270,10 +272,7 @@ impl Tokenizer {
     fn chat(&self) -> PyResult<(BTreeMap<String, String>, Templates)> {
         match self.inner.origin().filter(|origin| !origin.files.is_empty()) {
             Some(origin) => Ok((origin.special_tokens(), origin.chat_templates())),
-            None => {
-                let roles = formats::roles_of(&self.inner, &Roles::new())?.into_iter();
-                Ok((roles.map(|(role, name)| (role.to_owned(), name)).collect(), Vec::new()))
-            }
+            None => Ok((self.roles()?, Vec::new())),
         }
     }
 

@@ -100,7 +100,7 @@ def _made(tokenizer: Native | Tokenizer | Fast) -> Fast:
     core = adapter._tokenizer._core
     if (files := core.folder_files()) and not isinstance(tokenizer, Tokenizer):
         return _of_files(core, files.get("config.json"))
-    by_role = core.roles({})
+    by_role = core.roles()
     ordinary = {id for id, token in adapter.get_added_tokens_decoder().items() if not token.special}
     special = sorted((id, name) for name, id in adapter._tokenizer.special_tokens.items() if id not in ordinary)
     others = [name for _, name in special if name not in by_role.values()]
