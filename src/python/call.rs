@@ -12,7 +12,7 @@ use pyo3::types::PyString;
 use super::objects::Any;
 use super::{allocator, errors};
 use crate::control::{Control, Progress};
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// Bytes of work below which the GIL is kept, since releasing it takes longer.
 pub(super) const GIL_RELEASE_BYTES: usize = 1 << 15;
@@ -41,11 +41,10 @@ pub(super) fn sized<T: Send>(
     bytes: usize,
     work: impl FnOnce(&Control) -> Result<T> + Send,
 ) -> PyResult<T> {
-    if bytes >= GIL_RELEASE_BYTES {
-        return long(py, None, work);
+    match bytes < GIL_RELEASE_BYTES {
+        true => made(work, |work| caught(work, &Control::none())),
+        false => long(py, None, work),
     }
-    allocator::prepare();
-    caught(|| work(&Control::none()))
 }
 
 /// Runs work that may take long, without the GIL. About every 40 ms Python's signal handlers run, and
@@ -56,28 +55,51 @@ pub(super) fn long<T: Send>(
     progress: Option<Any>,
     work: impl FnOnce(&Control) -> Result<T> + Send,
 ) -> PyResult<T> {
+    made(work, |work| run_detached(py, progress, work))
+}
+
+/// Work whose result its closure keeps, so that what runs it is compiled once for all types.
+type Work<'a> = &'a mut (dyn FnMut(&Control) -> Result<()> + Send);
+
+/// The result of work that `run` calls once.
+#[inline]
+fn made<T: Send>(
+    work: impl FnOnce(&Control) -> Result<T> + Send,
+    run: impl FnOnce(Work<'_>) -> PyResult<()>,
+) -> PyResult<T> {
     allocator::prepare();
-    let (raised, progress) = (Mutex::default(), progress.map(|progress| progress.clone().unbind()));
-    let observer = |now: Progress| goes_on(&now, progress.as_ref(), &raised);
+    let (mut work, mut result) = (Some(work), None);
+    run(&mut |control| {
+        result = work.take().map(|work| work(control)).transpose()?;
+        Ok(())
+    })?;
+    result.ok_or_else(|| Error::BrokenState.into())
+}
+
+fn run_detached(py: Python<'_>, progress: Option<Any>, work: Work<'_>) -> PyResult<()> {
+    let raised: Mutex<Option<PyErr>> = Mutex::new(None);
+    let progress = progress.map(|progress| progress.clone().unbind());
+    let observer = |now: Progress| {
+        let seen = Python::try_attach(|py| {
+            py.check_signals()?;
+            let Some(progress) = &progress else { return Ok(()) };
+            progress.call1(py, (now.stage, now.done, now.total)).map(drop)
+        });
+        // An interpreter that exits has no signal handlers any more.
+        let Some(Err(error)) = seen else { return true };
+        *raised.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+        false
+    };
     let result = py.detach(|| {
         let control = Control::new(&observer);
-        caught(|| work(&control).inspect(|_| control.finish()))
+        let result = caught(work, &control);
+        if result.is_ok() {
+            control.finish();
+        }
+        result
     });
     allocator::leave_some_if_none();
     raised.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(result, Err)
-}
-
-/// Runs signal handlers, and reports progress. Returns false if one raises an exception, which is kept.
-fn goes_on(now: &Progress, progress: Option<&Py<PyAny>>, raised: &Mutex<Option<PyErr>>) -> bool {
-    let seen = Python::try_attach(|py| {
-        py.check_signals()?;
-        let Some(progress) = progress else { return Ok(()) };
-        progress.call1(py, (now.stage, now.done, now.total)).map(drop)
-    });
-    // An interpreter that exits has no signal handlers any more.
-    let Some(Err(error)) = seen else { return true };
-    *raised.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
-    false
 }
 
 /// What is behind a lock. The lock is only tried: a thread that holds it may be waiting for the GIL.
@@ -119,12 +141,11 @@ impl GilYielder {
 }
 
 /// Runs work, and turns a panic, which would be a bug of the core, into an `Exception`.
-fn caught<T>(work: impl FnOnce() -> Result<T>) -> PyResult<T> {
-    Ok(catch_unwind(AssertUnwindSafe(work)).map_err(|panic| bug(&*panic))??)
-}
-
-fn bug(panic: &(dyn std::any::Any + Send)) -> PyErr {
-    let said = panic.downcast_ref::<String>().map(String::as_str);
-    let said = said.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
-    PyRuntimeError::new_err(format!("a bug in toksmith, please report it: {said}"))
+fn caught(work: Work<'_>, control: &Control) -> PyResult<()> {
+    let result = catch_unwind(AssertUnwindSafe(|| work(control))).map_err(|panic| {
+        let said = panic.downcast_ref::<String>().map(String::as_str);
+        let said = said.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
+        PyRuntimeError::new_err(format!("a bug in toksmith, please report it: {said}"))
+    });
+    Ok(result??)
 }
