@@ -93,7 +93,7 @@ impl SlotLog {
     pub(super) fn sorted_by(
         &self,
         order: impl Fn(&CountSlot, &CountSlot) -> Ordering,
-    ) -> Result<impl Iterator<Item = &CountSlot>> {
+    ) -> Result<impl ExactSizeIterator<Item = &CountSlot>> {
         let mut numbers = room::collected(0..self.len as u32)?;
         numbers.sort_unstable_by(|&left, &right| order(self.get(left as usize), self.get(right as usize)));
         Ok(numbers.into_iter().map(|number| self.get(number as usize)))

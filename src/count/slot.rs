@@ -43,27 +43,16 @@ pub(super) fn store(arena: &mut Vec<u8>, pretoken: &[u8]) -> Result<usize> {
     } else {
         room::reserve(arena, room_of(pretoken))?;
     }
-    Ok(copied(arena, pretoken))
-}
-
-/// [`store`] for an arena that has enough memory already.
-pub(super) fn copied(arena: &mut Vec<u8>, pretoken: &[u8]) -> usize {
     let place = arena.len();
     arena.extend_from_slice(&(pretoken.len() as u64).to_le_bytes());
     arena.extend_from_slice(pretoken);
-    place
+    Ok(place)
 }
 
 /// The pretoken at an offset of an arena.
 pub(super) fn stored(arena: &[u8], place: usize) -> &[u8] {
     let (length, bytes) = arena[place..].split_first_chunk().unwrap_or((&[0; LENGTH_BYTES], &[]));
     &bytes[..u64::from_le_bytes(*length) as usize]
-}
-
-/// Bytes that the first pretoken of `arena` takes, including its length.
-pub(super) fn stored_room(arena: &[u8]) -> usize {
-    let length = arena.first_chunk().map_or(0, |length| u64::from_le_bytes(*length));
-    LENGTH_BYTES + length as usize
 }
 
 /// The hash of a long pretoken.

@@ -4,11 +4,12 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 use std::fs::File;
+use std::io::{BufReader, BufWriter, Read, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use super::slot::{CountSlot, store, stored_room};
+use super::slot::CountSlot;
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::room;
@@ -16,11 +17,13 @@ use crate::source::{read_at, write_at};
 use crate::workers::Lock;
 
 /// Sorted slots in the file.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct SortedSlots {
     /// The number of slots.
     pub(super) slots: usize,
-    stretches: Vec<(u64, u64)>,
+    start: u64,
+    /// Bytes of the file that were reserved for them, of which the last may be unused.
+    bytes: u64,
 }
 
 /// The temporary file of a counting. It has no name, or loses it when this value is dropped, so the system
@@ -32,16 +35,10 @@ pub(super) struct SpillFile {
     /// Bytes of read buffers while the sections of one partition are merged.
     merge_bytes: usize,
     folder: PathBuf,
-    written: Lock<Written>,
+    /// The file, made for the first section, and its length.
+    written: Lock<(Option<Arc<File>>, u64)>,
     /// How many times the contents of a partition were written.
     count: AtomicU64,
-}
-
-/// The file, made at the first write, and its length.
-#[derive(Debug, Default)]
-struct Written {
-    file: Option<Arc<File>>,
-    end: u64,
 }
 
 /// The maximum number of sections that are merged at once, since each needs a read buffer of at least 4 KB.
@@ -56,7 +53,7 @@ impl SpillFile {
 
     /// The length of the file in bytes.
     pub(super) fn bytes(&self) -> u64 {
-        self.written.lock().end
+        self.written.lock().1
     }
 
     /// How many times the contents of a partition were written.
@@ -64,19 +61,16 @@ impl SpillFile {
         self.count.load(Relaxed)
     }
 
-    /// Writes slots, which must be sorted.
+    /// Writes slots, which must be sorted; `long` has their long pretokens, and no others.
     pub(super) fn write<'a>(
         &self,
-        slots: impl Iterator<Item = &'a CountSlot>,
+        slots: impl ExactSizeIterator<Item = &'a CountSlot>,
         long: &[u8],
     ) -> Result<SortedSlots> {
         self.count.fetch_add(1, Relaxed);
-        let bytes = slots.size_hint().0.saturating_mul(size_of::<CountSlot>()).saturating_add(long.len());
-        let mut writer = SectionWriter::new(self, bytes);
-        for slot in slots {
-            writer.push(slot, long)?;
-        }
-        writer.end()
+        self.section((slots.len() * size_of::<CountSlot>() + long.len()) as u64, |push| {
+            slots.into_iter().try_for_each(|slot| push(slot, long))
+        })
     }
 
     /// Merges the sections of a partition and adds up the slots of each pretoken. Calls `take` with the sums,
@@ -85,16 +79,16 @@ impl SpillFile {
         &self,
         mut sections: Vec<SortedSlots>,
         control: &Control,
-        take: impl FnMut(&CountSlot, &[u8]) -> Result<()>,
+        mut take: impl FnMut(&CountSlot, &[u8]) -> Result<()>,
     ) -> Result<()> {
         while sections.len() > MAX_MERGED_SECTIONS {
             let remaining = sections.split_off(MAX_MERGED_SECTIONS);
-            let mut writer = SectionWriter::new(self, WRITE_BYTES);
-            self.merge_few(&sections, control, |slot, arena| writer.push(slot, arena))?;
+            let bytes = sections.iter().map(|section| section.bytes).sum();
+            let merged = self.section(bytes, |push| self.merge_few(&sections, control, push))?;
             sections = remaining;
-            sections.push(writer.end()?);
+            sections.push(merged);
         }
-        self.merge_few(&sections, control, take)
+        self.merge_few(&sections, control, &mut take)
     }
 
     /// Merges sections, all of them at once.
@@ -102,12 +96,12 @@ impl SpillFile {
         &self,
         sections: &[SortedSlots],
         control: &Control,
-        mut take: impl FnMut(&CountSlot, &[u8]) -> Result<()>,
+        take: &mut dyn FnMut(&CountSlot, &[u8]) -> Result<()>,
     ) -> Result<()> {
         let window = (self.merge_bytes / sections.len().max(1)).clamp(1 << 12, 1 << 18);
         let mut heap = BinaryHeap::new();
         for section in sections {
-            heap.extend(SectionReader::open(self, section.clone(), window)?);
+            heap.extend(SectionReader::open(self, section, window)?);
         }
         let (mut sum, mut arena, mut count) = (CountSlot::default(), Vec::new(), 0u32);
         while let Some(mut first) = heap.peek_mut() {
@@ -131,77 +125,71 @@ impl SpillFile {
         if sum.count > 0 { take(&sum, &arena) } else { Ok(()) }
     }
 
-    /// Writes at the end of the file; returns the offset of what was written.
-    fn append(&self, bytes: &[u8]) -> Result<u64> {
-        let mut written = self.written.lock();
-        let start = written.end;
+    /// Writes a section of at most `bytes` bytes: what `fill` pushes.
+    fn section(
+        &self,
+        bytes: u64,
+        fill: impl FnOnce(&mut dyn FnMut(&CountSlot, &[u8]) -> Result<()>) -> Result<()>,
+    ) -> Result<SortedSlots> {
+        let file = self.reserve(bytes)?;
+        let (start, mut slots) = (file.at, 0);
         let failed = |source| Error::Spill { folder: self.folder.clone(), written: start, source };
-        if written.file.is_none() {
-            written.file = Some(Arc::new(tempfile::tempfile_in(&self.folder).map_err(failed)?));
-        }
-        if let Some(file) = &written.file {
-            write_at(file, bytes, start).map_err(failed)?;
-        }
-        written.end += bytes.len() as u64;
-        Ok(start)
+        let mut out = BufWriter::with_capacity(WRITE_BYTES.min(bytes as usize), file);
+        fill(&mut |slot, arena| {
+            slots += 1;
+            let long = if slot.is_long() { &arena[slot.place()..][..slot.arena_bytes(arena)] } else { &[] };
+            out.write_all(&slot.to_bytes()).and_then(|()| out.write_all(long)).map_err(failed)
+        })?;
+        out.flush().map_err(failed)?;
+        Ok(SortedSlots { slots, start, bytes })
+    }
+
+    /// Reserves the next bytes of the file.
+    fn reserve(&self, bytes: u64) -> Result<FileAt> {
+        let (file, end) = &mut *self.written.lock();
+        let (folder, at) = (&self.folder, *end);
+        let failed = |source| Error::Spill { folder: folder.clone(), written: at, source };
+        let file = match file {
+            Some(file) => file,
+            none => none.insert(Arc::new(tempfile::tempfile_in(folder).map_err(failed)?)),
+        };
+        *end += bytes;
+        Ok(FileAt { file: file.clone(), at })
     }
 }
 
-/// Writes the slots of a section.
-struct SectionWriter<'s> {
-    spill: &'s SpillFile,
-    section: SortedSlots,
-    buffer: Vec<u8>,
+/// A place in the file, from which bytes are read or written.
+struct FileAt {
+    file: Arc<File>,
+    at: u64,
 }
 
-impl<'s> SectionWriter<'s> {
-    /// A writer of about `bytes` bytes.
-    fn new(spill: &'s SpillFile, bytes: usize) -> Self {
-        SectionWriter {
-            spill,
-            section: SortedSlots::default(),
-            buffer: Vec::with_capacity(bytes.min(WRITE_BYTES)),
-        }
+impl Read for FileAt {
+    fn read(&mut self, bytes: &mut [u8]) -> std::io::Result<usize> {
+        let count = read_at(&self.file, self.at, bytes)?;
+        self.at += count as u64;
+        Ok(count)
+    }
+}
+
+impl Write for FileAt {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        write_at(&self.file, bytes, self.at)?;
+        self.at += bytes.len() as u64;
+        Ok(bytes.len())
     }
 
-    fn push(&mut self, slot: &CountSlot, arena: &[u8]) -> Result<()> {
-        self.section.slots += 1;
-        self.buffer.extend_from_slice(&slot.to_bytes());
-        if slot.is_long() {
-            store(&mut self.buffer, slot.pretoken(arena))?;
-        }
-        if self.buffer.len() >= WRITE_BYTES { self.flush() } else { Ok(()) }
-    }
-
-    fn flush(&mut self) -> Result<()> {
-        let start = self.spill.append(&self.buffer)?;
-        let end = start + self.buffer.len() as u64;
-        match self.section.stretches.last_mut() {
-            Some(last) if last.1 == start => last.1 = end,
-            _ => self.section.stretches.push((start, end)),
-        }
-        self.buffer.clear();
+    fn flush(&mut self) -> std::io::Result<()> {
         Ok(())
-    }
-
-    fn end(mut self) -> Result<SortedSlots> {
-        self.flush()?;
-        Ok(self.section)
     }
 }
 
 /// Reads the slots of a section in order. Readers are ordered by their current slot in reverse, so that a
 /// heap returns the reader with the least slot first.
 struct SectionReader {
-    file: Arc<File>,
-    stretches: std::vec::IntoIter<(u64, u64)>,
-    /// The range of the file that is read now.
-    now: (u64, u64),
-    /// Bytes of one read.
-    window: usize,
-    buffer: Vec<u8>,
-    /// The offset of the next slot in `buffer`.
-    at: usize,
+    read: BufReader<FileAt>,
+    /// Slots after the current one.
+    left: usize,
     /// The current slot.
     slot: CountSlot,
     /// The arena of the current slot: its pretoken at offset 0, if that is long.
@@ -210,59 +198,30 @@ struct SectionReader {
 
 impl SectionReader {
     /// A reader at the first slot of a section; `None` for an empty section.
-    fn open(spill: &SpillFile, section: SortedSlots, window: usize) -> Result<Option<Self>> {
-        let Some(file) = spill.written.lock().file.clone() else { return Ok(None) };
-        let mut reader = SectionReader {
-            file,
-            stretches: section.stretches.into_iter(),
-            now: (0, 0),
-            window,
-            buffer: Vec::new(),
-            at: 0,
-            slot: CountSlot::default(),
-            long: Vec::new(),
-        };
+    fn open(spill: &SpillFile, section: &SortedSlots, window: usize) -> Result<Option<Self>> {
+        let Some(file) = spill.written.lock().0.clone() else { return Ok(None) };
+        let read = BufReader::with_capacity(window, FileAt { file, at: section.start });
+        let mut reader =
+            SectionReader { read, left: section.slots, slot: CountSlot::default(), long: Vec::new() };
         Ok(reader.advance(spill)?.then_some(reader))
     }
 
     /// Moves to the next slot; returns `false` at the end.
     fn advance(&mut self, spill: &SpillFile) -> Result<bool> {
-        if !self.has(32, spill)? {
-            return Ok(false);
-        }
-        let Some(head) = self.buffer[self.at..].first_chunk() else { return Ok(false) };
-        self.slot = CountSlot::from_bytes(head);
-        self.at += 32;
+        let Some(left) = self.left.checked_sub(1) else { return Ok(false) };
+        self.left = left;
+        let failed = |source| Error::Spill { folder: spill.folder.clone(), written: spill.bytes(), source };
+        let mut slot = [0; 32];
+        self.read.read_exact(&mut slot).map_err(failed)?;
+        self.slot = CountSlot::from_bytes(&slot);
         if self.slot.is_long() {
             self.slot = self.slot.moved_to(0);
-            self.has(8, spill)?;
-            let length = stored_room(&self.buffer[self.at..]);
-            self.has(length, spill)?;
+            let mut len = [0; 8];
+            self.read.read_exact(&mut len).map_err(failed)?;
             self.long.clear();
-            room::extend(&mut self.long, &self.buffer[self.at..self.at + length])?;
-            self.at += length;
-        }
-        Ok(true)
-    }
-
-    /// Reads until at least `bytes` unread bytes are in `buffer`; returns `false` if the section ends before.
-    fn has(&mut self, bytes: usize, spill: &SpillFile) -> Result<bool> {
-        while self.buffer.len() - self.at < bytes {
-            if self.now.0 == self.now.1 {
-                let Some(next) = self.stretches.next() else { return Ok(false) };
-                self.now = next;
-            }
-            self.buffer.drain(..self.at);
-            self.at = 0;
-            let want = self.window.max(bytes).min((self.now.1 - self.now.0) as usize);
-            let before = self.buffer.len();
-            room::resize(&mut self.buffer, before + want)?;
-            let failed =
-                |source| Error::Spill { folder: spill.folder.clone(), written: spill.bytes(), source };
-            if read_at(&self.file, self.now.0, &mut self.buffer[before..]).map_err(failed)? < want {
-                return Err(failed(std::io::ErrorKind::UnexpectedEof.into()));
-            }
-            self.now.0 += want as u64;
+            room::extend(&mut self.long, &len)?;
+            room::resize(&mut self.long, len.len() + u64::from_le_bytes(len) as usize)?;
+            self.read.read_exact(&mut self.long[len.len()..]).map_err(failed)?;
         }
         Ok(true)
     }
@@ -299,11 +258,16 @@ mod tests {
     fn reads_do_not_disturb_writes() {
         let folder = tempfile::tempdir().unwrap();
         let spill = SpillFile::new(folder.path().into(), 1 << 20, 1 << 16);
-        spill.append(&[255; 4096]).unwrap();
-        let file = spill.written.lock().file.clone().unwrap();
+        let append = |bytes: &[u8]| {
+            let mut file = spill.reserve(bytes.len() as u64).unwrap();
+            file.write_all(bytes).unwrap();
+            file.at - bytes.len() as u64
+        };
+        append(&[255; 4096]);
+        let file = spill.written.lock().0.clone().unwrap();
         let write = |thread: usize| {
             let bytes = |round: usize| vec![(2 * round + thread) as u8; 1 + thread + 97 * round % 500];
-            (0..1000).map(bytes).map(|bytes| (spill.append(&bytes).unwrap(), bytes)).collect::<Vec<_>>()
+            (0..1000).map(bytes).map(|bytes| (append(&bytes), bytes)).collect::<Vec<_>>()
         };
         let is_written = AtomicBool::new(false);
         let written = std::thread::scope(|scope| {

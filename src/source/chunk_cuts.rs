@@ -1,16 +1,22 @@
-//! Where the text of a source is cut into chunks.
-
-use std::ops::Range;
+//! Where a source is cut into chunks.
 
 use super::cuts::Cutter;
 use super::file::PlainFile;
+use super::frames::last_end;
+use super::input::{DocumentFormat, InputFile};
 use super::separator::Separator;
-use super::sources::ReadOptions;
+use super::sources::{Cursor, ReadOptions};
 use super::utf8::late_character;
 use crate::control::Control;
 use crate::error::Result;
 
-/// The end of a chunk.
+/// The number of bytes at the end of a chunk of a file in which a place for a cut is looked for first. Most
+/// texts have one there.
+const LOOK_BYTES: u64 = if cfg!(test) { 8 } else { 1 << 12 };
+/// The maximum number of bytes by which a chunk without such a place is made longer at once.
+const MAX_LOOK_BYTES: u64 = 1 << 22;
+
+/// The end of a chunk, from its beginning on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ChunkEnd {
     pub(super) end: u64,
@@ -19,6 +25,13 @@ pub(super) struct ChunkEnd {
     pub(super) next: u64,
     /// Whether the last document of the chunk ends with it.
     pub(super) is_whole: bool,
+}
+
+impl ChunkEnd {
+    /// The end of a chunk of whole documents, and the bytes of the separator after it.
+    pub(super) fn whole(end: u64, separator: usize) -> Self {
+        ChunkEnd { end, next: end + separator as u64, is_whole: true }
+    }
 }
 
 /// Finds places where text is cut into chunks.
@@ -35,96 +48,108 @@ impl<'a> ChunkCutter<'a> {
         ChunkCutter { separator, inside: inside.filter(Cutter::can_cut), options }
     }
 
-    /// The maximum number of bytes that are held of a text without a place for a cut.
-    pub(super) fn max_held(&self, max_record_bytes: u64) -> u64 {
-        max_record_bytes.saturating_add(self.options.min_chunk(true))
-    }
-
-    /// The end of the lines that begin at `start`; inside of a line that is longer than the limit.
-    pub(super) fn end_of_lines(
-        &self,
-        file: PlainFile<'_>,
-        (start, max_record_bytes): (u64, u64),
-        control: &Control,
-    ) -> Result<ChunkEnd> {
-        let at = start.saturating_add(self.options.min_chunk(false)).min(file.size()) - 1;
-        // Of these bytes more than the limit are the line's, also behind a BOM and before a newline.
-        let limit = at.saturating_add(max_record_bytes).saturating_add(5).min(file.size());
-        let newline = |text: &[u8], _| memchr::memchr(b'\n', text);
-        let end = file.find((at, at, limit), 0, control, newline)?.map_or(limit, |newline| newline + 1);
-        Ok(ChunkEnd { end, next: end, is_whole: true })
-    }
-
-    /// The end of the chunk of text that begins at `start`; `is_inside` says whether `start` is inside a
-    /// document. A chunk whose end cuts a document contains no other document.
-    pub(super) fn end_of_text(
-        &self,
-        file: PlainFile<'_>,
-        start: u64,
-        is_inside: bool,
-        control: &Control,
-    ) -> Result<ChunkEnd> {
-        let from = start.saturating_add(self.options.min_chunk(!is_inside));
-        let last = ChunkEnd { end: file.size(), next: file.size(), is_whole: true };
-        if from >= file.size() {
-            return Ok(last);
+    /// The maximum number of bytes of a chunk without a place for a cut.
+    pub(super) fn max_held(&self, source: &InputFile) -> u64 {
+        match source.records {
+            DocumentFormat::Whole => source.max_record_bytes.saturating_add(self.options.min_chunk(true)),
+            // Of these bytes more than the limit are the line's, also behind a BOM and before a newline.
+            DocumentFormat::JsonLines(_) => source.max_record_bytes.saturating_add(5),
+            DocumentFormat::Framed(..) => u64::MAX,
         }
-        let Some(separator) = &self.separator else {
-            return self.end_inside(file, from, control).map(|end| end.unwrap_or(last));
-        };
-        // No separator begins from `from` up to this offset.
-        let mut known = from;
-        let mut limit = from;
-        loop {
-            // Each search reaches twice as far as the one before, so that a long document is not searched
-            // again and again.
-            limit = limit.saturating_add(self.options.min_chunk(true).max(limit - from));
-            let first = |text: &[u8], range: Range<usize>| separator.first_alone(text, range.start);
-            let range = (start, known, limit.min(file.size()));
-            if let Some(at) = file.find(range, separator.len() as u64, control, first)? {
-                return Ok(ChunkEnd { end: at, next: at + separator.len() as u64, is_whole: true });
-            }
-            if known == from {
-                let before = file.read(start, (from - start) as usize + separator.len())?;
-                if let Some(at) = separator.last_alone(&before) {
-                    let end = start + at as u64;
-                    return Ok(ChunkEnd { end, next: end + separator.len() as u64, is_whole: true });
+    }
+
+    /// The end of the chunk of a file that begins at a place. A line that is longer than the limit ends with
+    /// the chunk; a text that is, is an error.
+    pub(super) fn end_in_file(
+        &self,
+        (source, file): (&InputFile, PlainFile<'_>),
+        at: Cursor,
+        control: &Control,
+    ) -> Result<ChunkEnd> {
+        let left = file.size() - at.offset;
+        let (max_bytes, margin) = (self.max_held(source), self.margin());
+        let is_one = !source.has_records() && margin == 0 && !self.options.at_characters;
+        let min_bytes = self.options.min_chunk(!at.is_inside);
+        let mut len = min_bytes.saturating_add(min_bytes.min(LOOK_BYTES));
+        if !source.has_records() {
+            len = if is_one { max_bytes } else { len.min(max_bytes) };
+        }
+        // The chunk cannot end before this byte.
+        let mut seen = 0;
+        while len < left && !is_one {
+            let mut look = LOOK_BYTES.min(len - seen);
+            loop {
+                control.check()?;
+                let before = (len - look).saturating_sub(2 * margin);
+                let bytes = file.read(at.offset + before, (len - before) as usize)?;
+                let is_all = look == len - seen;
+                if let Some(end) = self.end_of(source, &bytes, (before, is_all), at.is_inside) {
+                    return Ok(end);
                 }
+                if is_all {
+                    break;
+                }
+                look = (8 * look).min(len - seen);
             }
-            if limit >= file.size() {
-                // There is no separator up to the end of the file.
-                return self.end_inside(file, from, control).map(|end| end.unwrap_or(last));
+            if len >= max_bytes {
+                return self.end_at_limit(source, at, len);
             }
-            let known_end = limit - separator.len() as u64;
-            let end = self.end_inside(file, from, control)?;
-            if let Some(end) = end.filter(|end| end.end <= known_end) {
-                return Ok(end);
-            }
-            known = limit;
+            seen = len;
+            len = len.saturating_add(len.min(MAX_LOOK_BYTES)).min(max_bytes);
+        }
+        if len < left { self.end_at_limit(source, at, len) } else { Ok(ChunkEnd::whole(left, 0)) }
+    }
+
+    /// Bytes of context that a place for a cut has to have on each side.
+    fn margin(&self) -> u64 {
+        let separator = self.separator.as_ref().map_or(0, Separator::len);
+        self.inside.as_ref().map_or(0, |cutter| cutter.margin).max(separator) as u64
+    }
+
+    /// The end of the next chunk of a source that continues, given its last bytes, which begin `before` bytes
+    /// after its beginning, and whether no document ends before these. `None` if the chunk must be longer, or
+    /// the bytes begin earlier.
+    pub(super) fn end_of(
+        &self,
+        source: &InputFile,
+        bytes: &[u8],
+        (before, is_all): (u64, bool),
+        is_inside: bool,
+    ) -> Option<ChunkEnd> {
+        let whole = |end: usize| ChunkEnd::whole(before + end as u64, 0);
+        match source.records {
+            DocumentFormat::Whole => self.end_of_text(bytes, (before, is_all), is_inside),
+            DocumentFormat::JsonLines(_) => memchr::memrchr(b'\n', bytes).map(|at| whole(at + 1)),
+            DocumentFormat::Framed(..) => last_end(bytes).map(whole),
         }
     }
 
-    /// The first cut inside a document at or after `from`; `None` if there is none before the end of the
-    /// file.
-    fn end_inside(&self, file: PlainFile<'_>, from: u64, control: &Control) -> Result<Option<ChunkEnd>> {
-        let Some(cutter) = &self.inside else { return Ok(None) };
-        let end = cutter.next_cut(file, from, control)?;
-        Ok((end < file.size()).then_some(ChunkEnd { end, next: end, is_whole: false }))
-    }
-
-    /// The end of the next chunk in `pending`, the bytes that have been read of a stream that continues.
-    /// `None` if the stream has to be read further first.
-    pub(super) fn end_of_pending(&self, pending: &[u8], is_inside: bool) -> Option<ChunkEnd> {
+    /// The same of a text. A chunk whose end cuts a document contains no other document.
+    fn end_of_text(&self, bytes: &[u8], (before, is_all): (u64, bool), is_inside: bool) -> Option<ChunkEnd> {
         let reserve = self.separator.as_ref().map_or(0, Separator::len);
-        if let Some(at) = self.separator.as_ref().and_then(|separator| separator.last_alone(pending)) {
-            return Some(ChunkEnd { end: at as u64, next: (at + reserve) as u64, is_whole: true });
+        // What comes before the bytes may reach into them.
+        let is_known = |at: usize, margin: usize| before == 0 || at >= margin;
+        if let Some(separator) = &self.separator {
+            let last = separator.last_alone(bytes).filter(|&at| is_known(at, reserve));
+            if last.is_some() || !is_all {
+                return last.map(|at| ChunkEnd::whole(before + at as u64, reserve));
+            }
         }
         // A separator that begins in the last bytes is not whole yet.
-        let known = &pending[..pending.len().saturating_sub(reserve)];
+        let known = &bytes[..bytes.len().saturating_sub(reserve)];
         let at_characters = self.options.at_characters;
-        let end = if at_characters { late_character(known) } else { self.inside.as_ref()?.late_cut(known) };
-        let end = end? as u64;
+        let end = match &self.inside {
+            _ if at_characters => late_character(known)?,
+            Some(cutter) => cutter.late_cut(known).filter(|&at| is_known(at, cutter.margin))?,
+            None => return None,
+        };
+        let end = before + end as u64;
         let min_bytes = if is_inside || at_characters { 1 } else { self.options.min_chunk(true) };
         (end >= min_bytes).then_some(ChunkEnd { end, next: end, is_whole: false })
+    }
+
+    /// The end of a chunk that has no place for a cut within the limit.
+    pub(super) fn end_at_limit(&self, source: &InputFile, at: Cursor, len: u64) -> Result<ChunkEnd> {
+        if source.has_records() { Ok(ChunkEnd::whole(len, 0)) } else { Err(source.too_long(at.offset)) }
     }
 }

@@ -1,10 +1,5 @@
 //! Places where a text or a file can be cut without a change of its pretokens and special tokens.
 
-use std::ops::Range;
-
-use super::file::PlainFile;
-use crate::control::Control;
-use crate::error::Result;
 use crate::normalize::Normalizer;
 use crate::pretokenize::{CutRule, Pretokenizer};
 use crate::special::Specials;
@@ -85,16 +80,6 @@ impl<'a> Cutter<'a> {
         // searching forward is fast.
         let late = |stretch: usize| self.cut_in(text, known.saturating_sub(stretch).max(1), known);
         [1 << 6, 1 << 9, 1 << 13, 1 << 17, usize::MAX].into_iter().find_map(late)
-    }
-
-    /// The first place for a cut in the file at or after `from`; the end of the file if there is none.
-    pub(crate) fn next_cut(&self, file: PlainFile<'_>, from: u64, control: &Control) -> Result<u64> {
-        if !self.rule.is_some() {
-            return Ok(file.size());
-        }
-        let find = |text: &[u8], range: Range<usize>| self.cut_in(text, range.start, range.end);
-        let cut = file.find((0, from, file.size()), self.margin as u64, control, find)?;
-        Ok(cut.unwrap_or(file.size()))
     }
 
     fn cut_in(&self, text: &[u8], from: usize, to: usize) -> Option<usize> {

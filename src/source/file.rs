@@ -2,23 +2,15 @@
 
 use std::fs::File;
 use std::io::ErrorKind;
-use std::ops::Range;
 use std::path::Path;
 
 use super::stamp::Stamp;
-use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::room;
 
 /// The minimum number of written bytes that are written to disk at once: with fewer, the same page would be
 /// written again and again.
 const MIN_WRITEBACK_BYTES: usize = 64 << 10;
-
-/// The number of bytes that a search in a file reads first; it doubles after each failure. Most texts have
-/// what is searched within this many bytes.
-const LOOK_BYTES: u64 = 1 << 12;
-/// The maximum number of bytes that a search reads at once.
-const MAX_LOOK_BYTES: u64 = 1 << 22;
 
 /// A regular file to read. It is opened for each read, since thousands of files cannot all stay open; a
 /// change since its stamp was taken is an error.
@@ -40,31 +32,6 @@ impl PlainFile<'_> {
         let remaining = self.size().saturating_sub(at);
         self.read_exactly(at, remaining.min(len as u64) as usize, &mut bytes)?;
         Ok(bytes)
-    }
-
-    /// The first place from `from` up to `end` that `find` sees. It gets a part of the file, in which it
-    /// searches a range, and up to `margin` bytes around the range, of which none is before `start`.
-    pub(super) fn find(
-        self,
-        (start, from, end): (u64, u64, u64),
-        margin: u64,
-        control: &Control,
-        find: impl Fn(&[u8], Range<usize>) -> Option<usize>,
-    ) -> Result<Option<u64>> {
-        let (mut at, mut look) = (from, LOOK_BYTES);
-        while at < end {
-            control.check()?;
-            let low = at.saturating_sub(margin).max(start);
-            let known = at.saturating_add(look).min(end);
-            let part = self.read(low, (known.saturating_add(margin) - low) as usize)?;
-            let is_last = low + part.len() as u64 >= self.size();
-            let range = (at - low) as usize..if is_last { part.len() } else { (known - low) as usize };
-            if let Some(place) = find(&part, range) {
-                return Ok(Some(low + place as u64));
-            }
-            (at, look) = (known, (2 * look).min(MAX_LOOK_BYTES));
-        }
-        Ok(None)
     }
 
     /// Replaces the contents of `bytes` by the `len` bytes of the file from `at` on.

@@ -6,10 +6,9 @@ use super::broken::too_long;
 use super::chunk_cuts::ChunkCutter;
 use super::frames::Frame;
 use super::input::{DocumentFormat, Fields, InputFile};
-use super::records::{Flaw, Record};
+use super::records::Record;
 use super::skipped::Skipped;
 use super::utf8::valid_utf8;
-use crate::error::not_utf8;
 
 /// A document, or a part of it.
 pub(crate) struct DocumentPart<'t> {
@@ -69,9 +68,9 @@ impl<'c, 't> ChunkDocuments<'c, 't> {
             DocumentFormat::Framed(_, fields) => {
                 let mut frames = bytes;
                 while let Some((Frame { place, is_json, bytes }, len)) = Frame::first(frames) {
-                    let (is_text, member) = (!is_json, Some(place));
-                    let record = Record { bytes, is_text, member, ..Record::default() };
-                    self.add_record(&record, fields, number)?;
+                    let place = Skipped { member: Some(place.to_owned()), ..Skipped::invalid(number, 0) };
+                    let record = Record { bytes, is_valid: false, is_text: !is_json, place, bom: 0 };
+                    self.add_record(&record, fields)?;
                     frames = &frames[len..];
                 }
                 Ok(())
@@ -92,17 +91,16 @@ impl<'c, 't> ChunkDocuments<'c, 't> {
         while !tail.is_empty() {
             let len = memchr::memchr(b'\n', tail).map_or(tail.len(), |at| at + 1);
             let bom = if offset == 0 && tail.starts_with("\u{feff}".as_bytes()) { 3 } else { 0 };
-            let bytes = &tail[bom..len];
+            let bytes = &tail[bom as usize..len];
             self.lines += 1;
             let is_long = bytes.len() as u64 > limit.saturating_add(1);
             if is_long || !bytes.trim_ascii().is_empty() {
-                let (line, start) = (self.lines, offset + bom as u64);
-                let record = Record { bytes, is_valid, line, offset, start, ..Record::default() };
+                let place = Skipped { line: Some(self.lines), ..Skipped::invalid(number, offset) };
                 if is_long {
                     // It may go on in the next block.
-                    return Err(Skipped::record(number, &record, Flaw::NoText(too_long(limit))));
+                    return Err(place.because(too_long(limit)));
                 }
-                self.add_record(&record, fields, number)?;
+                self.add_record(&Record { bytes, is_valid, is_text: false, place, bom }, fields)?;
             }
             (tail, offset) = (&tail[len..], offset + len as u64);
         }
@@ -110,22 +108,20 @@ impl<'c, 't> ChunkDocuments<'c, 't> {
     }
 
     /// Adds a line of JSON, or a document of a container.
-    fn add_record(&mut self, record: &Record<'t>, fields: &Fields, source: usize) -> Added {
+    fn add_record(&mut self, record: &Record<'t>, fields: &Fields) -> Added {
         if let Some(label) = self.label {
-            let label = record.label(label, self.cutter.options.replace);
-            self.labels.push(label.map_err(|flaw| Skipped::record(source, record, flaw))?);
+            self.labels.push(record.label(label, self.cutter.options.replace)?);
         }
         if record.is_text {
-            let place = Skipped { member: record.member.map(str::to_owned), ..Skipped::invalid(source, 0) };
-            return self.add_text(record.bytes, &place, (true, true));
+            return self.add_text(record.bytes, &record.place, (true, true));
         }
         match record.text(fields, self.cutter.options.replace) {
             Ok(text) => {
-                let place = || Skipped::record(source, record, Flaw::NoText(String::new()));
+                let place = || record.place.because(String::new());
                 self.push(DocumentPart { text, begins: true, ends: true }, place);
                 Ok(())
             }
-            Err(flaw) => self.refuse(Skipped::record(source, record, flaw)),
+            Err(wrong) => self.refuse(wrong),
         }
     }
 
@@ -164,17 +160,14 @@ impl<'c, 't> ChunkDocuments<'c, 't> {
     /// Adds a document, or a part of one, if it is valid UTF-8 or may be repaired. It begins so many bytes
     /// after a place.
     fn add(&mut self, text: &'t [u8], (place, at): (&Skipped, u64), (begins, ends): (bool, bool)) -> Added {
-        let place = |at| Skipped { offset: place.offset + at, ..place.clone() };
         match valid_utf8(text, self.cutter.options.replace) {
             Ok(text) => {
-                self.push(DocumentPart { text, begins, ends }, || place(at));
+                let place = || Skipped { offset: place.offset + at, ..place.clone() };
+                self.push(DocumentPart { text, begins, ends }, place);
                 Ok(())
             }
             Err(invalid) => {
-                let mut wrong = place(at + invalid);
-                if wrong.member.is_some() {
-                    wrong.reason = Some(not_utf8(std::mem::take(&mut wrong.offset)));
-                }
+                let wrong = place.not_utf8(at + invalid);
                 if self.cutter.options.skip && !(begins && ends) {
                     return Err(Skipped { reason: Some(LONG_INVALID.to_owned()), ..wrong });
                 }

@@ -75,23 +75,14 @@ impl<'a: 'scope, 'scope, 'env> Plan<'scope, 'env, 'a> {
         if start > file.size() {
             return Err(Error::Snapshot);
         }
-        let is_lines = source.has_records();
-        let end = if is_lines {
-            self.cutter.end_of_lines(file, (start, source.max_record_bytes), self.control)?
-        } else {
-            self.cutter.end_of_text(file, start, self.at.is_inside, self.control)?
-        };
+        let end = self.cutter.end_in_file((source, file), self.at, self.control)?;
         let options = self.cutter.options;
-        let max_held = self.cutter.max_held(source.max_record_bytes);
-        if !is_lines && end.end - start > max_held {
-            return Err(source.too_long(start));
-        }
-        let mut chunk = Chunk::Part { start, end: end.end };
-        let (mut next, mut is_whole) = (end.next, end.is_whole);
+        let mut chunk = Chunk::Part { start, end: start + end.end };
+        let (mut next, mut is_whole) = (start + end.next, end.is_whole);
         if options.skip && !options.replace && begins && !is_whole {
             // Skipping an invalid document must be decided before its first part: that part cannot be taken
             // back later.
-            if let Some((invalid, after)) = self.invalid_document(file, start)? {
+            if let Some((invalid, after)) = self.invalid_document((source, file), start)? {
                 chunk = Chunk::Invalid(Skipped::invalid(number, invalid));
                 (next, is_whole) = (after, true);
             }
@@ -106,20 +97,25 @@ impl<'a: 'scope, 'scope, 'env> Plan<'scope, 'env, 'a> {
 
     /// If the document that begins at `start` is not UTF-8, the offset of the first invalid byte and the
     /// place after the document.
-    fn invalid_document(&self, file: PlainFile<'_>, start: u64) -> Result<Option<(u64, u64)>> {
+    fn invalid_document(
+        &self,
+        (source, file): (&InputFile, PlainFile<'_>),
+        start: u64,
+    ) -> Result<Option<(u64, u64)>> {
         let (mut at, mut invalid) = (start, None);
         loop {
-            self.control.check()?;
-            let end = self.cutter.end_of_text(file, at, at > start, self.control)?;
-            while at < end.end {
-                let bytes = file.read(at, CHECKED_BYTES.min(end.end - at) as usize)?;
-                let is_last = at + bytes.len() as u64 >= end.end;
+            let place = Cursor { offset: at, is_inside: at > start, ..self.at };
+            let end = self.cutter.end_in_file((source, file), place, self.control)?;
+            let (chunk_end, next) = (at + end.end, at + end.next);
+            while at < chunk_end {
+                let bytes = file.read(at, CHECKED_BYTES.min(chunk_end - at) as usize)?;
+                let is_last = at + bytes.len() as u64 >= chunk_end;
                 let len = late_character(&bytes).filter(|_| !is_last).unwrap_or(bytes.len());
                 invalid = invalid.or(valid_utf8(&bytes[..len], false).err().map(|offset| at + offset));
                 at += len as u64;
             }
             if end.is_whole {
-                return Ok(invalid.map(|offset| (offset, end.next)));
+                return Ok(invalid.map(|offset| (offset, next)));
             }
         }
     }

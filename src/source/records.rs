@@ -7,73 +7,56 @@ use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::input::Fields;
+use super::skipped::Skipped;
 use super::utf8::valid_utf8;
 use crate::error::{show_reason, show_text, unexpected_map};
 use crate::room;
 
 /// A record: an object of JSON, or a text in a container.
-#[derive(Default)]
-pub(crate) struct Record<'b> {
-    /// The line, or the document in a container.
-    pub(crate) bytes: &'b [u8],
+pub(super) struct Record<'b> {
+    pub(super) bytes: &'b [u8],
     /// Whether they are known to be UTF-8.
-    pub(crate) is_valid: bool,
-    /// Whether the record is a text.
-    pub(crate) is_text: bool,
-    /// The number of the line in the block, from 1.
-    pub(crate) line: u64,
-    /// The offset of the line in the file.
-    pub(crate) offset: u64,
-    /// The offset of the bytes, which come after a BOM.
-    pub(crate) start: u64,
-    /// The place in a container.
-    pub(crate) member: Option<&'b str>,
-}
-
-/// What is wrong with a record.
-pub(crate) enum Flaw {
-    /// A byte of the record is not UTF-8; its offset.
-    NotUtf8(u64),
-    /// It has no text that can be read; says why.
-    NoText(String),
+    pub(super) is_valid: bool,
+    pub(super) is_text: bool,
+    /// Where the record is, and how many bytes of a BOM follow there.
+    pub(super) place: Skipped,
+    pub(super) bom: u64,
 }
 
 impl<'b> Record<'b> {
     /// The text of a record, in UTF-8. With `replace`, invalid bytes and lone surrogates are read as U+FFFD.
-    pub(crate) fn text(&self, fields: &Fields, replace: bool) -> Result<Cow<'b, [u8]>, Flaw> {
+    pub(super) fn text(&self, fields: &Fields, replace: bool) -> Result<Cow<'b, [u8]>, Skipped> {
         let text = match self.is_valid {
             true => Cow::Borrowed(self.bytes),
-            false => valid_utf8(self.bytes, replace).map_err(Flaw::NotUtf8)?,
+            false => valid_utf8(self.bytes, replace).map_err(|at| self.place.not_utf8(self.bom + at))?,
         };
-        let field = match &fields.names[..] {
-            [] => return Ok(text),
-            [field] => field,
-            names => {
+        let owned = |text: Cow<'_, str>| Cow::Owned(text.into_owned().into_bytes());
+        let text = match (&fields.names[..], &text) {
+            ([], _) => return Ok(text),
+            ([field], Cow::Borrowed(line)) => text_of(line, field, replace).map(|text| match text {
+                Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
+                text => owned(text),
+            }),
+            ([field], Cow::Owned(line)) => text_of(line, field, replace).map(owned),
+            (names, line) => {
                 let texts: Result<Vec<_>, _> =
-                    names.iter().map(|name| text_of(&text, name, replace)).collect();
-                return Ok(Cow::Owned(texts.map_err(Flaw::NoText)?.join(&*fields.separator).into_bytes()));
+                    names.iter().map(|name| text_of(line, name, replace)).collect();
+                texts.map(|texts| Cow::Owned(texts.join(&*fields.separator).into_bytes()))
             }
         };
-        let owned = |text: Cow<'_, str>| text.into_owned().into_bytes();
-        let text = match &text {
-            Cow::Borrowed(line) => text_of(line, field, replace).map(|text| match text {
-                Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
-                text => Cow::Owned(owned(text)),
-            }),
-            Cow::Owned(line) => text_of(line, field, replace).map(|text| Cow::Owned(owned(text))),
-        };
-        text.map_err(Flaw::NoText)
+        text.map_err(|reason| self.place.because(reason))
     }
 
     /// The string in a field, which is the label of a document.
-    pub(crate) fn label(&self, field: &str, replace: bool) -> Result<String, Flaw> {
+    pub(super) fn label(&self, field: &str, replace: bool) -> Result<String, Skipped> {
         if self.is_text {
-            return Err(Flaw::NoText(format!("this is a text, and has no field {}", show_text(field))));
+            let reason = format!("this is a text, and has no field {}", show_text(field));
+            return Err(self.place.because(reason));
         }
-        let label = self.text(&field.into(), replace).map_err(|flaw| match flaw {
+        let label = self.text(&field.into(), replace).map_err(|wrong| {
             // The end of the message says how to name the field of the text.
-            Flaw::NoText(reason) => Flaw::NoText(reason.split(": name ").next().unwrap_or("").to_owned()),
-            other => other,
+            let reason = wrong.reason.as_ref().and_then(|reason| reason.split(": name ").next());
+            Skipped { reason: reason.map(str::to_owned), ..wrong }
         })?;
         Ok(String::from_utf8_lossy(&label).into_owned())
     }

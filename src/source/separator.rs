@@ -36,21 +36,8 @@ impl Separator {
         })
     }
 
-    /// The first place in `text` at or after `from` where an occurrence starts that overlaps no occurrence
-    /// before it. A search that begins anywhere before this place finds this occurrence. No occurrence that
-    /// starts before `text` may reach into it.
-    pub(crate) fn first_alone(&self, text: &[u8], from: usize) -> Option<usize> {
-        let mut from = from;
-        loop {
-            let at = from + self.find.find(text.get(from..)?)?;
-            if self.is_alone(text, at) {
-                return Some(at);
-            }
-            from = at + 1;
-        }
-    }
-
-    /// The last place in `text` where an occurrence starts that overlaps no occurrence before it.
+    /// The last place in `text` where an occurrence starts that overlaps no occurrence before it: a search
+    /// from the left finds it, wherever it begins. No occurrence that starts before `text` may reach into it.
     pub(crate) fn last_alone(&self, text: &[u8]) -> Option<usize> {
         let mut text = text;
         loop {
@@ -84,16 +71,16 @@ mod tests {
             let separator = Separator::new(&needle);
             for text in (0..=9).flat_map(words) {
                 let expected: Vec<&[u8]> = separator.split(&text).collect();
-                for from in 0..=text.len() {
-                    let Some(at) = separator.first_alone(&text, from) else { continue };
-                    assert!(at >= from);
+                let is_alone =
+                    |at: &usize| text[*at..].starts_with(&needle) && separator.is_alone(&text, *at);
+                let alone: Vec<usize> = (0..text.len()).filter(is_alone).collect();
+                for &at in &alone {
                     let parts =
                         separator.split(&text[..at]).chain(separator.split(&text[at + needle.len()..]));
                     assert!(parts.eq(expected.iter().copied()), "{needle:?} {text:?} {at}");
                 }
                 let last = separator.last_alone(&text);
-                let all = (0..text.len()).filter_map(|from| separator.first_alone(&text, from));
-                assert_eq!(last, all.max());
+                assert_eq!(last, alone.last().copied());
                 assert_eq!(last.is_some(), expected.len() > 1, "a first occurrence overlaps none");
             }
         }

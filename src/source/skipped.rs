@@ -5,7 +5,6 @@ use std::io::ErrorKind;
 use serde::{Deserialize, Serialize};
 
 use super::input::InputFile;
-use super::records::{Flaw, Record};
 use crate::error::{Error, not_utf8};
 
 /// A document that was left out, or that ends the run.
@@ -30,16 +29,18 @@ impl Skipped {
         Skipped { source, line: None, offset, member: None, reason: None }
     }
 
-    /// A record that has no text.
-    pub(crate) fn record(source: usize, record: &Record<'_>, flaw: Flaw) -> Self {
-        let member = record.member.map(str::to_owned);
-        let line = member.is_none().then_some(record.line);
-        let (offset, reason) = match flaw {
-            Flaw::NotUtf8(at) if member.is_some() => (0, Some(not_utf8(at))),
-            Flaw::NotUtf8(at) => (record.start + at, None),
-            Flaw::NoText(reason) => (record.offset, Some(reason)),
-        };
-        Skipped { source, line, offset, member, reason }
+    /// The document at this place, of which a byte so far behind the place is not UTF-8.
+    pub(super) fn not_utf8(&self, at: u64) -> Self {
+        let at = self.offset + at;
+        match self.member {
+            Some(_) => Skipped { offset: 0, ..self.because(not_utf8(at)) },
+            None => Skipped { offset: at, ..self.clone() },
+        }
+    }
+
+    /// The document at this place, with what is wrong with it.
+    pub(super) fn because(&self, reason: String) -> Self {
+        Skipped { reason: Some(reason), ..self.clone() }
     }
 
     /// Replaces the line of a record, which counts from the beginning of its chunk, by the one in its file,

@@ -8,8 +8,7 @@ use std::thread::Scope;
 use xxhash_rust::xxh64::Xxh64;
 
 use super::chunk_cuts::{ChunkCutter, ChunkEnd};
-use super::frames::last_end;
-use super::input::{DocumentFormat, InputFile};
+use super::input::InputFile;
 use super::parts::{ChunkDocuments, DocumentPart};
 use super::skipped::Skipped;
 use super::sources::{Cursor, ReadOptions};
@@ -130,14 +129,7 @@ impl StreamReader {
 
     /// Reads until a chunk can end in the pending bytes, and returns its end.
     fn fill(&mut self, source: &InputFile, cutter: &ChunkCutter<'_>, control: &Control) -> Result<ChunkEnd> {
-        let max_record_bytes = source.max_record_bytes;
-        let max_bytes = match source.records {
-            DocumentFormat::Whole => cutter.max_held(max_record_bytes),
-            // Of these bytes more than the limit are the line's, also behind a BOM and before a newline.
-            DocumentFormat::JsonLines(_) => max_record_bytes.saturating_add(5),
-            DocumentFormat::Framed(..) => u64::MAX,
-        };
-        let max_bytes = usize::try_from(max_bytes).unwrap_or(usize::MAX);
+        let max_bytes = usize::try_from(cutter.max_held(source)).unwrap_or(usize::MAX);
         let mut want = cutter.options.chunk_bytes.max(1) as usize;
         loop {
             while !self.is_read && self.pending.len() < want {
@@ -145,21 +137,17 @@ impl StreamReader {
                 self.is_read = self.stream.read(count, &mut self.pending, control)? == 0;
                 control.advance(self.stream.take_progress());
             }
-            let end = match &source.records {
-                _ if self.is_read => Some(self.pending.len()),
-                DocumentFormat::Whole => match cutter.end_of_pending(&self.pending, self.at.is_inside) {
-                    Some(end) => return Ok(end),
-                    None if self.pending.len() >= max_bytes => return Err(source.too_long(self.at.offset)),
-                    None => None,
-                },
-                DocumentFormat::JsonLines(_) => memchr::memrchr(b'\n', &self.pending).map(|at| at + 1),
-                DocumentFormat::Framed(..) => last_end(&self.pending),
-            };
-            let end = end.or((self.pending.len() >= max_bytes).then_some(self.pending.len()));
-            if let Some(end) = end.map(|end| end as u64) {
-                return Ok(ChunkEnd { end, next: end, is_whole: true });
+            let len = self.pending.len();
+            if self.is_read {
+                return Ok(ChunkEnd::whole(len as u64, 0));
             }
-            want = (2 * self.pending.len()).min(max_bytes);
+            if let Some(end) = cutter.end_of(source, &self.pending, (0, true), self.at.is_inside) {
+                return Ok(end);
+            }
+            if len >= max_bytes {
+                return cutter.end_at_limit(source, self.at, len as u64);
+            }
+            want = (2 * len).min(max_bytes);
         }
     }
 }
@@ -322,32 +310,64 @@ impl<'scope, 'env, 'a: 'scope> Streams<'scope, 'env, 'a> {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Cursor as Bytes;
+    use std::io::{Cursor as Bytes, Write};
     use std::sync::Arc;
 
+    use super::super::stamp::Stamp;
     use super::*;
     use crate::random::Random;
 
-    /// Reads a text with chunks of a size, and joins the parts of each document.
-    fn documents(text: &str, separator: &str, chunk_bytes: u64) -> Vec<String> {
-        let bytes = text.as_bytes().to_vec();
-        let open = move || Ok(Box::new(Bytes::new(bytes.clone())) as crate::source::AnyRead);
-        let source = InputFile { open: Some(Arc::new(open)), ..InputFile::text("text".into()) };
+    fn options(separator: &str, chunk_bytes: u64) -> ReadOptions {
         let separator = Some(separator.to_owned());
-        let options = ReadOptions { separator, chunk_bytes, at_characters: true, ..ReadOptions::default() };
-        let control = Control::none();
-        let mut reader = DocumentReader::open(source, options, &control).unwrap();
+        ReadOptions { separator, chunk_bytes, at_characters: true, ..ReadOptions::default() }
+    }
+
+    /// Joins the parts of each document.
+    fn joined(parts: impl Iterator<Item = (String, bool)>) -> Vec<String> {
         let (mut documents, mut open) = (Vec::new(), String::new());
-        while let Some(parts) = reader.next(None, &control).unwrap() {
-            for part in parts {
-                open += &part.text;
-                if part.ends {
-                    documents.push(std::mem::take(&mut open));
-                }
+        for (text, ends) in parts {
+            open += &text;
+            if ends {
+                documents.push(std::mem::take(&mut open));
             }
         }
         assert!(open.is_empty());
         documents
+    }
+
+    /// Reads a text as a stream with chunks of a size.
+    fn of_stream(text: &str, options: ReadOptions) -> Vec<String> {
+        let bytes = text.as_bytes().to_vec();
+        let open = move || Ok(Box::new(Bytes::new(bytes.clone())) as crate::source::AnyRead);
+        let source = InputFile { open: Some(Arc::new(open)), ..InputFile::text("text".into()) };
+        let control = Control::none();
+        let mut reader = DocumentReader::open(source, options, &control).unwrap();
+        let parts = std::iter::from_fn(|| reader.next(None, &control).unwrap());
+        joined(parts.flatten().map(|part| (part.text, part.ends)))
+    }
+
+    /// Reads it as a file.
+    fn of_file(text: &str, options: &ReadOptions) -> Vec<String> {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(text.as_bytes()).unwrap();
+        let seen = Stamp::of(&file.as_file().metadata().unwrap());
+        let sources = [InputFile { seen, ..InputFile::text(file.path().to_owned()) }];
+        let (cutter, control) = (ChunkCutter::new(options, None), Control::none());
+        let (mut at, mut parts, mut read) = (Cursor::default(), Vec::new(), Vec::new());
+        while at.offset < text.len() as u64 {
+            let file = sources[0].plain().unwrap();
+            let end = cutter.end_in_file((&sources[0], file), at, &control).unwrap();
+            assert!(end.next > 0);
+            file.read_exactly(at.offset, end.end as usize, &mut read).unwrap();
+            let mut documents = ChunkDocuments::new(&cutter);
+            let ends = (!at.is_inside, end.is_whole);
+            assert!(documents.add_chunk(&read, (0, &sources[0]), at.offset, ends).is_ok());
+            assert!(end.is_whole || documents.parts.len() == 1, "a document is cut behind another one");
+            let text = |part: DocumentPart<'_>| (String::from_utf8_lossy(&part.text).into(), part.ends);
+            parts.extend(documents.parts.into_iter().map(text));
+            at = Cursor { offset: at.offset + end.next, is_inside: !end.is_whole, ..at };
+        }
+        joined(parts.into_iter())
     }
 
     #[test]
@@ -360,7 +380,11 @@ mod tests {
                 let text: String = (0..len).map(|_| some[random.below(some.len())]).collect();
                 let expected: Vec<&str> = text.split(separator).filter(|part| !part.is_empty()).collect();
                 for chunk_bytes in [1, 2, 3, 7, 50, 1000] {
-                    assert_eq!(documents(&text, separator, chunk_bytes), expected, "{text:?} {chunk_bytes}");
+                    let options = options(separator, chunk_bytes);
+                    let whole =
+                        |documents: Vec<String>| documents.into_iter().filter(|text| !text.is_empty());
+                    assert!(whole(of_file(&text, &options)).eq(expected.clone()), "{text:?} {chunk_bytes}");
+                    assert_eq!(of_stream(&text, options), expected, "{text:?} {chunk_bytes}");
                 }
             }
         }
