@@ -4,8 +4,7 @@ use std::thread;
 
 use super::counting::{Counting, UNKNOWN_TEXT_BYTES};
 use super::places::ReservedPlaces;
-use super::worker::Worker;
-use super::workers::Workers;
+use super::worker::{Worker, Workers};
 use crate::control::{Control, Stage};
 use crate::error::{Error, Result};
 use crate::source::{

@@ -29,7 +29,6 @@ mod slot;
 mod slots;
 mod spill;
 mod worker;
-mod workers;
 
 pub use crate::source::{DocumentFormat, InputFile};
 pub use counting::Counting;

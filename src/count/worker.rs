@@ -1,4 +1,4 @@
-//! The state of one worker.
+//! The workers of a call, one for each thread, and the state of each.
 
 use super::counting::Counting;
 use super::local_counts::{LocalCounts, bits_for};
@@ -11,6 +11,7 @@ use crate::pretokenize::ENDS;
 use crate::pretokenize::key::Key;
 use crate::room;
 use crate::special::Segment;
+use crate::workers::{self, Lock};
 
 /// Bytes of text after which a worker checks the control, and whether its table should grow. Counting them
 /// takes less than a millisecond.
@@ -206,5 +207,48 @@ impl<'c> Worker<'c> {
             *place += 1;
         }
         starts
+    }
+}
+
+/// Workers by their numbers. Each is made when it is first needed.
+pub(super) struct Workers<'c> {
+    counting: &'c Counting,
+    workers: Vec<Lock<Option<Worker<'c>>>>,
+    /// About how many bytes of text each will count.
+    bytes: u64,
+}
+
+impl<'c> Workers<'c> {
+    pub(super) fn new(counting: &'c Counting, count: usize, bytes: u64) -> Self {
+        let workers = (0..count).map(|_| Lock::new(None)).collect();
+        Workers { counting, workers, bytes }
+    }
+
+    /// Runs `work` with a worker, which no other thread uses.
+    pub(super) fn with<T>(
+        &self,
+        number: usize,
+        work: impl FnOnce(&mut Worker<'c>) -> Result<T>,
+    ) -> Result<T> {
+        let mut slot = self.workers[number].lock();
+        work(match &mut *slot {
+            Some(worker) => worker,
+            none => none.insert(Worker::new(self.counting, self.bytes, number)?),
+        })
+    }
+
+    /// Brings all counts to the shared tables.
+    pub(super) fn finish(self, control: &Control) -> Result<()> {
+        let made = |slot: Lock<_>| slot.into_inner();
+        let made: Vec<Worker<'_>> = self.workers.into_iter().filter_map(made).collect();
+        let (count, left) = (made.len(), Lock::new(made));
+        let next = || left.lock().pop();
+        let finish = |_| {
+            while let Some(worker) = next() {
+                worker.finish(control)?;
+            }
+            Ok(())
+        };
+        workers::run_here_too(count, control, || Ok(()), finish)
     }
 }

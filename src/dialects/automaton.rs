@@ -6,8 +6,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use super::members::{Member, is_nested, joined, members, opposite};
-use super::tables::{Ranges, Tables};
+use super::members::{Member, Ranges, Tables, is_nested, joined, members, opposite};
 use super::tree::{CharacterSource, DOTALL, FULLCASE, IGNORECASE, Letters, Node, Tree};
 use crate::error::{Error, Result};
 use crate::pretokenize::WordRuns;

@@ -10,8 +10,7 @@ use std::ops::Range;
 
 use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange};
 
-use super::members::joined;
-use super::tables::Tables;
+use super::members::{Tables, joined};
 use super::unicode::SyntaxTables;
 use crate::error::Result;
 

@@ -19,14 +19,13 @@ mod oniguruma;
 mod oniguruma_classes;
 mod oniguruma_writer;
 pub mod size;
-mod tables;
 mod tree;
 mod unicode;
 mod written;
 
 pub use automaton::RegexPattern;
 pub use fancy_regex::from_fancy_regex;
+pub use members::{Ranges, Tables};
 pub use oniguruma::{Translation, from_oniguruma};
 pub use oniguruma_writer::to_oniguruma;
-pub use tables::{Ranges, Tables};
 pub use unicode::{SYNTAX_UNICODE_VERSION, SyntaxTables};

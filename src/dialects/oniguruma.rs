@@ -8,9 +8,9 @@
 //! characters, and `(?i)` folds differently.
 
 use super::cursor::{Cursor, Flags, Quantifier};
+use super::members::Tables;
 use super::oniguruma_classes::{ClassReader, MAX_DEPTH, WORD, WORD_IN_CLASS};
 use super::size;
-use super::tables::Tables;
 use super::written::NEWLINE;
 use crate::error::{Error, Result, show_text};
 

@@ -2,7 +2,7 @@
 
 use super::cases::{Cases, escaped};
 use super::cursor::{Cursor, escaped as stands_for, is_among, is_category, negated};
-use super::tables::Tables;
+use super::members::Tables;
 use crate::error::{Error, Result, show_text};
 
 /// The maximum number of groups and classes inside each other.

@@ -10,8 +10,7 @@
 use std::ops::Range;
 
 use super::cursor::{Quantifier, control, is_category};
-use super::members::{Member, joined, members};
-use super::tables::{Ranges, Tables};
+use super::members::{Member, Ranges, Tables, joined, members};
 use super::tree::{CharacterSource, DOTALL, IGNORECASE, Letters, Node, Tree, UNICODE, VERSION0};
 use super::written::Written;
 use crate::error::{Error, Result, show_text};

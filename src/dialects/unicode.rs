@@ -6,8 +6,7 @@
 use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, HirKind, Literal};
 
 use super::cursor::is_among;
-use super::members::{joined, opposite};
-use super::tables::{Ranges, Tables};
+use super::members::{Ranges, Tables, joined, opposite};
 use crate::error::{Error, Result, show_text};
 
 /// Properties whose names both engines know, beside any script: general categories and a few others.

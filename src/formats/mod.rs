@@ -15,7 +15,6 @@ mod options;
 mod others;
 mod ranks;
 mod reading;
-mod rows;
 mod sentencepiece;
 mod state;
 mod table;

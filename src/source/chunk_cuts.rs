@@ -3,9 +3,8 @@
 use super::cuts::Cutter;
 use super::file::PlainFile;
 use super::frames::last_end;
-use super::input::{DocumentFormat, InputFile};
+use super::input::{Cursor, DocumentFormat, InputFile, ReadOptions};
 use super::separator::Separator;
-use super::sources::{Cursor, ReadOptions};
 use super::utf8::late_character;
 use crate::control::Control;
 use crate::error::Result;

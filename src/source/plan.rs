@@ -4,9 +4,8 @@ use std::thread::Scope;
 
 use super::chunk_cuts::ChunkCutter;
 use super::file::PlainFile;
-use super::input::InputFile;
+use super::input::{Cursor, InputFile};
 use super::skipped::Skipped;
-use super::sources::Cursor;
 use super::streams::{Chunk, ChunkJob, Streams};
 use super::utf8::{late_character, valid_utf8};
 use crate::control::Control;

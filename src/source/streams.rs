@@ -8,10 +8,9 @@ use std::thread::Scope;
 use xxhash_rust::xxh64::Xxh64;
 
 use super::chunk_cuts::{ChunkCutter, ChunkEnd};
-use super::input::InputFile;
+use super::input::{Cursor, InputFile, ReadOptions};
 use super::parts::{ChunkDocuments, DocumentPart};
 use super::skipped::Skipped;
-use super::sources::{Cursor, ReadOptions};
 use super::stream::ByteStream;
 use crate::control::Control;
 use crate::error::{Error, Result};

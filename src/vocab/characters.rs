@@ -1,6 +1,7 @@
 //! Vocabularies of characters, as SentencePiece makes them: merging begins with the characters of a text. A
-//! character that is not a token falls back to the tokens of its bytes.
+//! character that is not a token falls back to the tokens of its bytes. No pattern cuts text into pretokens.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -14,6 +15,7 @@ use super::vocabulary::Vocab;
 use crate::error::{Error, Result};
 use crate::merge::{FirstTokens, Pairs};
 use crate::room;
+use crate::spelling::META_TEXT;
 
 impl Vocab {
     /// Validates and indexes a vocabulary of characters.
@@ -61,6 +63,35 @@ impl Vocab {
         };
         let pairs: Vec<(u32, u32)> = merges.iter().enumerate().map(pair).collect::<Result<_>>()?;
         Self::of_characters(tokens, &pairs, characters, specials)
+    }
+
+    /// The words that ids stand for: their bytes, one after the other, and the range of each. A word begins
+    /// with a token that begins with a space. Tokens that no merge takes are in no word: those of bytes, and
+    /// special ones.
+    ///
+    /// No merge crossed the ends of a word, so merging its bytes gives its tokens again.
+    pub fn words_of(&self, ids: &[u32]) -> Result<(Vec<u8>, Vec<Range<usize>>)> {
+        let mut is_apart = room::filled(false, self.tokens.len())?;
+        let characters = self.characters().into_iter().flat_map(|characters| {
+            characters.bytes.iter().chain(&characters.unknown).chain(&characters.outside)
+        });
+        for id in characters.chain(&self.special_ids) {
+            self.tokens.index_of(*id).into_iter().for_each(|index| is_apart[index as usize] = true);
+        }
+        let (mut bytes, mut words, mut start) = (Vec::new(), Vec::new(), 0);
+        for &id in ids {
+            let index = self.tokens.index_of(id);
+            let index = index.ok_or(Error::UnknownId { id: i128::from(id), index: None })?;
+            let token = self.tokens.bytes_at(index);
+            let is_apart = is_apart[index as usize];
+            if is_apart || token.starts_with(b" ") || token.starts_with(META_TEXT.as_bytes()) {
+                room::push(&mut words, start..bytes.len())?;
+                start = bytes.len();
+            }
+            room::extend(&mut bytes, if is_apart { &[] } else { token })?;
+        }
+        room::push(&mut words, start..bytes.len())?;
+        Ok((bytes, words))
     }
 
     /// The last byte of the left part and the first byte of the right part of each merge; and of characters

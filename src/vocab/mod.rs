@@ -13,7 +13,6 @@ mod reach;
 mod surgery;
 mod tokens;
 mod vocabulary;
-mod words;
 
 pub use crate::merge::{BpeOptions, Dropout};
 pub use crate::spelling::TextSpelling;
