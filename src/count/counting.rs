@@ -1,14 +1,14 @@
 //! The state of a counting, documents in memory, and the result.
 
 use super::collect::collect;
-use super::counts::{MAX_COUNT, PretokenCounts};
+use super::counts::{PretokenCounts, overflow, sum};
 use super::options::CountOptions;
 use super::oversized::Oversized;
 use super::partition::SharedCounts;
 use super::places::ReservedPlaces;
 use super::slot::CountSlot;
 use crate::control::{Control, PRETOKENS_PER_CHECK};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::pretokenize::Pretokenizer;
 use crate::source::Separator;
 use crate::special::Specials;
@@ -55,8 +55,8 @@ impl Counting {
     /// out. The result is then sorted by bytes, and must have no documents.
     ///
     /// # Errors
-    /// [`Error::Interrupted`]; [`Error::Spill`]; [`Error::CountOverflow`] if the sum of all counts passes
-    /// 2^63.
+    /// [`crate::Error::Interrupted`]; [`crate::Error::Spill`]; [`crate::Error::CountOverflow`] if the sum of
+    /// all counts passes 2^63.
     pub fn counts<'a>(
         &mut self,
         rows: impl Iterator<Item = (&'a [u8], u64)>,
@@ -71,8 +71,7 @@ impl Counting {
             if pretoken.is_empty() || count == 0 {
                 continue;
             }
-            let sum = total.checked_add(count).filter(|&sum| sum <= MAX_COUNT);
-            total = sum.ok_or_else(|| Error::CountOverflow { left: pretoken.to_vec(), right: Vec::new() })?;
+            total = sum(total, count).ok_or_else(|| overflow(pretoken))?;
             arena.clear();
             let slot = CountSlot::of(pretoken, count, 0).stored(pretoken, &mut arena)?;
             self.shared.add(&slot, &arena)?;
@@ -93,7 +92,8 @@ impl Counting {
     /// [`Counting::finish`] that returns counts which do not fit into the memory limit in their temporary
     /// file.
     pub fn outcome(self, control: &Control) -> Result<std::result::Result<PretokenCounts, Oversized>> {
-        let (partitions, spill) = self.shared.into_partitions();
+        let SharedCounts { partitions, spill } = self.shared;
+        let partitions = partitions.into_iter().map(Lock::into_inner).collect();
         let (spans, by_bytes) = (self.spans.into_inner(), self.rows_total.is_some());
         collect(partitions, spill, spans, (&self.options, by_bytes), control)
     }

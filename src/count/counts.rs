@@ -259,10 +259,10 @@ fn end_of(slots: &[CountSlot], end: u64) -> u64 {
     slots.last().map_or(end, |slot| end.max(slot.first.saturating_add(1)))
 }
 
-fn sum(left: u64, right: u64) -> Option<u64> {
+pub(super) fn sum(left: u64, right: u64) -> Option<u64> {
     left.checked_add(right).filter(|&sum| sum <= MAX_COUNT)
 }
 
-fn overflow(pretoken: &[u8]) -> Error {
+pub(super) fn overflow(pretoken: &[u8]) -> Error {
     Error::CountOverflow { left: pretoken.to_vec(), right: Vec::new() }
 }

@@ -31,7 +31,13 @@ impl Counting {
         let is_known = sources.iter().all(|source| source.plain().is_some());
         let limit = if is_known { bytes.div_ceil(self.options.block_bytes()) as usize } else { usize::MAX };
         let workers = self.workers().min(limit).max(1);
-        let options = self.read_options(workers);
+        let options = ReadOptions {
+            replace: self.options.replace,
+            separator: self.options.separator.clone(),
+            chunk_bytes: self.options.block_bytes(),
+            streams: workers,
+            ..ReadOptions::default()
+        };
         let text = if is_known { bytes } else { bytes.max(UNKNOWN_TEXT_BYTES) };
         // Places of each byte: an invalid byte may become three of U+FFFD, and the next document comes after
         // all of them.
@@ -72,16 +78,6 @@ impl Counting {
         tables.finish(control)?;
         self.place = place;
         Ok(())
-    }
-
-    fn read_options(&self, workers: usize) -> ReadOptions {
-        ReadOptions {
-            replace: self.options.replace,
-            separator: self.options.separator.clone(),
-            chunk_bytes: self.options.block_bytes(),
-            streams: workers,
-            ..ReadOptions::default()
-        }
     }
 
     /// Counts the documents of chunks, each with its place, up to a record that has no text.

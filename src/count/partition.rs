@@ -251,11 +251,6 @@ impl SharedCounts {
         let hash = slot.hash();
         self.partitions[partition_of(hash)].lock().add(slot, hash, arena, self.spill.as_ref())
     }
-
-    pub(super) fn into_partitions(self) -> (Vec<Partition>, Option<SpillFile>) {
-        let own = |partition: Lock<Partition>| partition.into_inner();
-        (self.partitions.into_iter().map(own).collect(), self.spill)
-    }
 }
 
 #[cfg(test)]

@@ -8,26 +8,11 @@ use regex_syntax::ast::parse::Parser;
 use regex_syntax::ast::{Ast, ClassBracketed, ClassSet, ClassSetBinaryOpKind, ClassSetItem, Span};
 
 use super::cursor::negated;
+use super::members::Tables;
 use super::size::MAX_LENGTH;
-use super::unicode::{is_property, is_script};
+use super::unicode::{SyntaxTables, is_property, is_script};
 use crate::error::show_text;
 
-const POSIX: [(&str, &str); 14] = [
-    ("alnum", "0-9A-Za-z"),
-    ("alpha", "A-Za-z"),
-    ("ascii", r"\x00-\x7f"),
-    ("blank", r"\t\ "),
-    ("cntrl", r"\x00-\x1f\x7f"),
-    ("digit", "0-9"),
-    ("graph", "!-~"),
-    ("lower", "a-z"),
-    ("print", r"\ -~"),
-    ("punct", r"!-/:-@\[-`{-~"),
-    ("space", r"\t-\r\ "),
-    ("upper", "A-Z"),
-    ("word", "0-9A-Za-z_"),
-    ("xdigit", "0-9A-Fa-f"),
-];
 /// Letters that `regex` matches with i and I under `(?i)`. By simple case folding, as in fancy-regex, each
 /// matches itself alone.
 const TURKISH: &str = "\u{130}\u{131}";
@@ -176,8 +161,10 @@ impl SetWriter<'_> {
             }
             ClassSetItem::Bracketed(set) => nested.push(self.bracketed(set)?),
             ClassSetItem::Ascii(class) => {
-                let name = text.trim_matches(['[', ':', '^', ']']);
-                let body = POSIX.iter().find(|class| class.0 == name).map_or("", |class| class.1).to_owned();
+                let ranges = SyntaxTables.matched(&format!("[{}]", text.replace('^', "")));
+                let ends = |code: u32| char::from_u32(code).unwrap_or_default();
+                let ranges = ranges.unwrap_or_default().into_iter();
+                let body = ranges.map(|codes| range(ends(codes.start), ends(codes.end - 1))).collect();
                 match class.negated {
                     true => nested.push(self.leaf(&[body], true)?),
                     false => items.push(body),

@@ -63,23 +63,17 @@ impl NativeFile {
         if file.optional::<String>("format")?.as_deref() != Some("toksmith") {
             return Err(broken("format", "not a toksmith file: expected \"toksmith\""));
         }
-        file.check_version()?;
-        Ok(file)
-    }
-
-    /// Checks that the fields are those of the version.
-    fn check_version(&self) -> Result<()> {
-        let version: u64 = self.field("version")?;
+        let version: u64 = file.field("version")?;
         if !(1..=VERSION).contains(&version) {
             let reason = format!("{version}; this toksmith reads versions 1 to {VERSION}");
             return Err(broken("version", reason));
         }
         for (name, since) in SINCE {
-            if version < since && self.text(name).is_some() {
+            if version < since && file.text(name).is_some() {
                 return Err(broken(name, format!("version {version} has no such field")));
             }
         }
-        Ok(())
+        Ok(file)
     }
 
     fn text(&self, name: &str) -> Option<&str> {

@@ -68,8 +68,8 @@ impl<'a> ChunkCutter<'a> {
         let left = file.size() - at.offset;
         let (max_bytes, margin) = (self.max_held(source), self.margin());
         let is_one = !source.has_records() && margin == 0 && !self.options.at_characters;
-        let min_bytes = self.options.min_chunk(!at.is_inside);
-        let mut len = min_bytes.saturating_add(min_bytes.min(LOOK_BYTES));
+        let min_bytes = self.options.min_chunk(!at.is_inside && !source.has_records());
+        let mut len = min_bytes.saturating_add(LOOK_BYTES.min(min_bytes.div_ceil(4)));
         if !source.has_records() {
             len = if is_one { max_bytes } else { len.min(max_bytes) };
         }

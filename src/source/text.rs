@@ -120,7 +120,9 @@ impl<U: Copy + Into<u32>> Kernel for WriteUtf8<'_, U> {
                 }
                 units.len()
             } else {
-                if let Some(at) = units.iter().position(|&unit| has_none(unit.into())) {
+                // A surrogate, or a number above U+10FFFF, is no character and has no UTF-8.
+                let has_none = |unit: &U| matches!((*unit).into(), 0xd800..0xe000 | 0x11_0000..);
+                if let Some(at) = units.iter().position(has_none) {
                     return Err(Error::Surrogate { at: GROUP_UNITS * group + at });
                 }
                 longer(simd, units, room)
@@ -128,12 +130,6 @@ impl<U: Copy + Into<u32>> Kernel for WriteUtf8<'_, U> {
         }
         Ok(len)
     }
-}
-
-/// Whether a unit is not a character and has no UTF-8: a surrogate, or a number above U+10FFFF.
-#[inline(always)]
-fn has_none(point: u32) -> bool {
-    matches!(point, 0xd800..0xe000 | 0x11_0000..)
 }
 
 /// Writes the UTF-8 of characters, some of them not ASCII, and returns its length in bytes.

@@ -115,13 +115,11 @@ impl Vocab {
 
     #[inline]
     fn ordinary(&self) -> &Ordinary {
-        self.ordinary.get_or_init(|| Box::new(self.trained_tokens()))
-    }
-
-    /// Indexes the ordinary tokens of a trained vocabulary, which are all different.
-    #[cold]
-    fn trained_tokens(&self) -> Ordinary {
-        Ordinary::new(&self.tokens, self.tokens.indices_but(self.special_indices())).unwrap_or_default()
+        // The ordinary tokens of a trained vocabulary are all different.
+        self.ordinary.get_or_init(|| {
+            let indices = self.tokens.indices_but(self.special_indices());
+            Box::new(Ordinary::new(&self.tokens, indices).unwrap_or_default())
+        })
     }
 
     /// Makes the table of merges of a trained vocabulary, in which no pair is listed twice.

@@ -64,31 +64,16 @@ pub(in crate::formats) fn write(tokenizer: &Tokenizer, tables: &dyn Tables) -> R
     let (merges, ignores_merges) = vocab.listed_merges()?;
     let pattern = tokenizer.pattern();
     let cuts = pattern.name().or(pattern.source.as_deref()).unwrap_or("none");
-    let pre_tokenizer = pipeline.map_or(&Value::Null, |pipeline| &pipeline.spec()["pre_tokenizer"]);
-    let pre = llama_cpp_name(pre_tokenizer, cuts, ignores_merges, tables)?;
-    of_bytes(tokenizer, &merges, pre, &templates)
-}
-
-/// Llama.cpp's name of the pre-tokenizer of a byte-level tokenizer. `pre_tokenizer` is the one of its
-/// `tokenizer.json`, or null where `pattern`, the name of a pattern or an expression, does all.
-/// `ignores_merges` says whether a pretoken that is a token becomes it without merging.
-fn llama_cpp_name(
-    pre_tokenizer: &Value,
-    pattern: &str,
-    ignores_merges: bool,
-    tables: &dyn Tables,
-) -> Result<&'static str> {
-    let stages = match pre_tokenizer {
-        Value::Null => vec![pattern.to_owned()],
-        pre_tokenizer => stages_of(pre_tokenizer),
-    };
-    let name = pre_tokenizer_name(&stages, ignores_merges, tables)?;
-    name.ok_or_else(|| {
+    let pre_tokenizer = pipeline.map(|pipeline| &pipeline.spec()["pre_tokenizer"]);
+    let pre_tokenizer = pre_tokenizer.filter(|pre_tokenizer| !pre_tokenizer.is_null());
+    let stages = pre_tokenizer.map_or_else(|| vec![cuts.to_owned()], stages_of);
+    let pre = pre_tokenizer_name(&stages, ignores_merges, tables)?.ok_or_else(|| {
         let whole = if ignores_merges { " that takes pretokens that are tokens without merging" } else { "" };
         let stages: Vec<String> = stages.iter().map(|stage| quoted(stage)).collect();
         let stages = stages.join(" and ");
         unwritable(format!("llama.cpp has no pre-tokenizer{whole} for the pattern {stages}"))
-    })
+    })?;
+    of_bytes(tokenizer, &merges, pre, &templates)
 }
 
 /// What splits a text: names of patterns, and other expressions in the dialect of Oniguruma.

@@ -1,11 +1,10 @@
 //! The `tokenizer.json` of Hugging Face's `tokenizers`.
 //!
 //! [`reader`] takes the file apart in one pass, [`model`] checks what it says about tokens and merges,
-//! [`added`] gives the added tokens their ids, and [`mod@file`] makes a vocabulary of all of it, and
-//! [`tokenizer`] what the file says around it. [`auto`] applies what the [files](side_files) of a folder say.
-//! [`shapes`] are parts that several formats have. The steps around the model are
-//! [parts](crate::tokenizer::parts) of a tokenizer. [`writer`] writes the file, and [`folder_writer`] those
-//! beside it.
+//! [`added`] gives the added tokens their ids, and [`mod@file`] makes a tokenizer of all of it. [`auto`]
+//! applies what the [files](side_files) of a folder say. [`shapes`] are parts that several formats have. The
+//! steps around the model are [parts](crate::tokenizer::parts) of a tokenizer. [`writer`] writes the file,
+//! and [`folder_writer`] those beside it.
 
 mod added;
 pub(super) mod auto;
@@ -17,14 +16,12 @@ pub(super) mod model;
 pub(super) mod reader;
 pub(super) mod shapes;
 pub(super) mod side_files;
-pub(super) mod tokenizer;
 pub(super) mod vocabularies;
 pub(super) mod writer;
 
-pub use file::TokenizerFile;
+pub(super) use file::tokenizer_of;
+pub use file::{TokenizerFile, read_huggingface};
 pub(super) use folder_writer::pretty;
 pub use folder_writer::{FolderOptions, Roles, end_of_text, folder_files, roles_of};
-pub use tokenizer::read_huggingface;
-pub(super) use tokenizer::tokenizer_of;
 pub(super) use writer::names;
 pub use writer::{pre_tokenizer, write};

@@ -55,7 +55,7 @@ pub(in crate::formats) fn read(data: &[u8]) -> Result<RawFile, Error> {
     room::check_available(2 * text.len())?;
     let mut file = RawFile::default();
     let mut json = serde_json::Deserializer::from_str(text);
-    let done = Reader { file: &mut file, expected: "a JSON object", of: Of::File }.deserialize(&mut json);
+    let done = Reader { file: &mut file, of: Of::File }.deserialize(&mut json);
     match done.and_then(|()| json.end()) {
         Ok(()) => Ok(file),
         Err(error) => Err(file.error(&error)),
@@ -94,7 +94,6 @@ enum Of {
 /// Reads one value into the file.
 struct Reader<'f> {
     file: &'f mut RawFile,
-    expected: &'static str,
     of: Of,
 }
 
@@ -110,7 +109,12 @@ impl<'de> Visitor<'de> for Reader<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.expected)
+        f.write_str(match self.of {
+            Of::File => "a JSON object",
+            Of::Model | Of::Vocab => "an object",
+            Of::Merges => "a list",
+            Of::Merge => "two tokens",
+        })
     }
 
     fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<(), E> {
@@ -144,9 +148,9 @@ impl RawFile {
         }
     }
 
-    fn reader(&mut self, field: &str, of: Of, expected: &'static str) -> Reader<'_> {
+    fn reader(&mut self, field: &str, of: Of) -> Reader<'_> {
         self.at(field, None);
-        Reader { file: self, expected, of }
+        Reader { file: self, of }
     }
 
     /// Reads the fields of the file, or those of its model.
@@ -159,13 +163,13 @@ impl RawFile {
             match (of_model, name.as_str()) {
                 (false, "model") => {
                     self.has_model = true;
-                    map.next_value_seed(self.reader(".model", Of::Model, "an object"))?;
+                    map.next_value_seed(self.reader(".model", Of::Model))?;
                 }
                 (true, "vocab") => {
-                    map.next_value_seed(self.reader(".model.vocab", Of::Vocab, "an object"))?;
+                    map.next_value_seed(self.reader(".model.vocab", Of::Vocab))?;
                 }
                 (true, "merges") => {
-                    map.next_value_seed(self.reader(".model.merges", Of::Merges, "a list"))?;
+                    map.next_value_seed(self.reader(".model.merges", Of::Merges))?;
                 }
                 (_, field) => {
                     self.at(&format!("{place}.{field}"), None);
@@ -207,8 +211,7 @@ impl RawFile {
         self.merges = Some(RawMerges::default());
         for row in 0.. {
             self.row = Some(row);
-            let reader = Reader { file: self, expected: "two tokens", of: Of::Merge };
-            if list.next_element_seed(reader)?.is_none() {
+            if list.next_element_seed(Reader { file: self, of: Of::Merge })?.is_none() {
                 break;
             }
         }

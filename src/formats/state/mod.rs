@@ -6,11 +6,9 @@
 //! token, and of the tokens that take no part in merging. Where merges have the rank of the one before, their
 //! places follow.
 
-mod reader;
 mod spelled;
 
-use reader::{StateReader, put, put_list};
-use spelled::{put_spelled, read_spelled};
+use spelled::{StateReader, put, put_list, put_spelled, read_spelled};
 
 use crate::error::{Error, Result};
 use crate::room;
