@@ -6,9 +6,9 @@ use super::counts::PretokenCounts;
 use super::frequencies::Frequencies;
 use super::log::SlotLog;
 use super::options::CountOptions;
-use super::oversized::Oversized;
 use super::partition::Partition;
 use super::places::{ByteNumbers, ReservedPlaces, SORTED_AT_ONCE, sort, sort_by_place};
+use super::saved::Oversized;
 use super::slot::CountSlot;
 use super::spill::{SortedSlots, SpillFile};
 use crate::control::Control;
@@ -42,16 +42,9 @@ pub(super) fn collect(
     // fragment memory.
     let room = options.result_bytes();
     let max_slots = room.map_or(count, |bytes| count.min(bytes as usize / size_of::<CountSlot>() + 1));
-    let parts = Lock::new((room::for_items(max_slots)?, Vec::new()));
-    let collector = SlotCollector {
-        min_count: options.min_count,
-        room,
-        parts,
-        sections: Lock::default(),
-        used: AtomicU64::new(0),
-        total: AtomicU64::new(0),
-        frequencies: Lock::default(),
-    };
+    let collected = Collected { slots: room::for_items(max_slots)?, ..Collected::default() };
+    let (collected, used) = (Lock::new(collected), AtomicU64::new(0));
+    let collector = SlotCollector { min_count: options.min_count, room, collected, used };
     let left = Lock::new(partitions);
     let next = || left.lock().pop();
     let is_spilled = spill.is_some();
@@ -63,14 +56,12 @@ pub(super) fn collect(
         Ok(())
     })?;
     let is_full = collector.is_full();
-    let SlotCollector { parts, sections, used, total, frequencies, .. } = collector;
+    let needed = collector.used.into_inner();
+    let Collected { mut slots, long, sections, frequencies, total } = collector.collected.into_inner();
     if let (true, Some(spill), Some(room)) = (is_full, spill, room) {
-        let sections = sections.into_inner();
-        let (frequencies, total, needed) =
-            (frequencies.into_inner().sums(), total.into_inner(), used.into_inner());
+        let frequencies = frequencies.sums();
         return Ok(Err(Oversized { sections, spill, spans, frequencies, total, needed, room }));
     }
-    let (mut slots, long) = parts.into_inner();
     memory::release_unused(&mut slots);
     if is_spilled {
         memory::release_freed();
@@ -99,21 +90,27 @@ fn number(
     Ok(spans.iter().map(|span| span.len).sum())
 }
 
-/// Collects the slots of the result, in any order, and the bytes of long pretokens. Watches the memory of
-/// those that come from the temporary file.
+/// The slots of the result, in any order, and the bytes of long pretokens.
+#[derive(Default)]
+struct Collected {
+    slots: Vec<CountSlot>,
+    long: Vec<u8>,
+    /// The sections of each partition, from which they can be merged again.
+    sections: Vec<Vec<SortedSlots>>,
+    frequencies: Frequencies,
+    /// The sum of all counts.
+    total: u64,
+}
+
+/// Collects slots. Watches the memory of those that come from the temporary file.
 struct SlotCollector {
     /// The minimum count of a pretoken in the result.
     min_count: u64,
     /// Bytes of memory that the result may take; `None` for no limit.
     room: Option<u64>,
-    parts: Lock<(Vec<CountSlot>, Vec<u8>)>,
-    /// The sections of each partition, from which they can be merged again.
-    sections: Lock<Vec<Vec<SortedSlots>>>,
+    collected: Lock<Collected>,
     /// Bytes of memory of the result.
     used: AtomicU64,
-    /// The sum of all counts.
-    total: AtomicU64,
-    frequencies: Lock<Frequencies>,
 }
 
 impl SlotCollector {
@@ -126,16 +123,22 @@ impl SlotCollector {
                 partition.spill(spill)?;
                 let sections = std::mem::take(&mut partition.sections);
                 drop(partition);
-                let mut frequencies = Frequencies::default();
+                let (mut frequencies, mut total) = (Frequencies::default(), 0);
                 spill.merge(sections.clone(), control, |slot, arena| {
                     frequencies.add(slot, arena);
-                    if self.has_room_for(slot, arena) && is_wanted(slot) {
-                        room::push(&mut slots, slot.stored(slot.pretoken(arena), &mut long)?)?;
+                    total += slot.count;
+                    if is_wanted(slot) {
+                        self.used.fetch_add(slot.memory(arena) as u64, Relaxed);
+                        if !self.is_full() {
+                            room::push(&mut slots, slot.stored(slot.pretoken(arena), &mut long)?)?;
+                        }
                     }
                     Ok(())
                 })?;
-                self.frequencies.lock().add_all(&frequencies);
-                self.sections.lock().push(sections);
+                let mut collected = self.collected.lock();
+                collected.frequencies.add_all(&frequencies);
+                collected.total += total;
+                collected.sections.push(sections);
             }
             None => {
                 control.check()?;
@@ -145,8 +148,7 @@ impl SlotCollector {
         if self.is_full() {
             return Ok(());
         }
-        let mut parts = self.parts.lock();
-        let (all, arena) = &mut *parts;
+        let Collected { slots: all, long: arena, .. } = &mut *self.collected.lock();
         let base = arena.len();
         if arena.is_empty() && long.len() > COPIED_BYTES {
             *arena = long
@@ -161,14 +163,5 @@ impl SlotCollector {
 
     fn is_full(&self) -> bool {
         self.room.is_some_and(|bytes| self.used.load(Relaxed) > bytes)
-    }
-
-    /// Registers a slot; returns whether the result still fits into memory.
-    fn has_room_for(&self, slot: &CountSlot, arena: &[u8]) -> bool {
-        self.total.fetch_add(slot.count, Relaxed);
-        if slot.count >= self.min_count {
-            self.used.fetch_add(slot.memory(arena) as u64, Relaxed);
-        }
-        !self.is_full()
     }
 }

@@ -3,9 +3,9 @@
 use super::collect::collect;
 use super::counts::{PretokenCounts, overflow, sum};
 use super::options::CountOptions;
-use super::oversized::Oversized;
 use super::partition::SharedCounts;
 use super::places::ReservedPlaces;
+use super::saved::Oversized;
 use super::slot::CountSlot;
 use crate::control::{Control, PRETOKENS_PER_CHECK};
 use crate::error::Result;

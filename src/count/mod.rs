@@ -7,7 +7,7 @@
 //!   pretoken belongs to one of them, so nothing has to be merged at the end.
 //! - `spill`: if memory is limited, a full table is sorted and written to a temporary file. Sums of counts,
 //!   and least places, do not depend on the order of their terms, so the result is the same.
-//! - `collect`: makes the result, `counts`, from all tables; `oversized` if it does not fit into memory. Its
+//! - `collect`: makes the result, `counts`, from all tables; `saved` if it does not fit into memory. Its
 //!   pretokens are sorted when their order is first asked for (`slots`, `places`).
 //! - `files`: files of all kinds, in the chunks of [`crate::source`].
 //! - `batches`: documents in memory.
@@ -21,7 +21,6 @@ mod frequencies;
 mod local_counts;
 mod log;
 mod options;
-mod oversized;
 mod partition;
 mod places;
 mod saved;
@@ -36,4 +35,4 @@ pub(crate) use counts::MAX_COUNT;
 pub use counts::{CountedPretoken, PretokenCounts};
 pub use frequencies::Frequent;
 pub use options::CountOptions;
-pub use oversized::Oversized;
+pub use saved::Oversized;

@@ -6,6 +6,8 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
+use indexmap::IndexSet;
+
 use super::members::{Member, Ranges, Tables, is_nested, joined, members, opposite};
 use super::tree::{CharacterSource, DOTALL, FULLCASE, IGNORECASE, Letters, Node, Tree};
 use crate::error::{Error, Result};
@@ -94,7 +96,7 @@ struct Lookups<'t> {
 
 impl Lookups<'_> {
     /// The code points that each set matches.
-    fn all(&mut self, sets: &[(CharacterSource, Letters)]) -> Result<Vec<Ranges>> {
+    fn all(&mut self, sets: &IndexSet<(CharacterSource, Letters)>) -> Result<Vec<Ranges>> {
         let cased = sets.iter().filter_map(|(source, letters)| match source {
             CharacterSource::Character(code) if letters.i => char::from_u32(*code),
             _ => None,

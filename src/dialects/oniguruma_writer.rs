@@ -9,6 +9,8 @@
 
 use std::ops::Range;
 
+use indexmap::IndexSet;
+
 use super::cursor::{Quantifier, control, is_category};
 use super::members::{Member, Ranges, Tables, joined, members};
 use super::tree::{CharacterSource, DOTALL, IGNORECASE, Letters, Node, Tree, UNICODE, VERSION0};
@@ -59,7 +61,7 @@ fn unequal(construct: &str, why: &str) -> Error {
 }
 
 struct Writer<'t> {
-    sets: Vec<(CharacterSource, Letters)>,
+    sets: IndexSet<(CharacterSource, Letters)>,
     /// Whether a part of the pattern ignores case.
     folds: bool,
     tables: &'t dyn Tables,

@@ -4,7 +4,7 @@
 //! A tree has what one of the two takes: characters and sets, sequences, alternatives, repeats of the three
 //! kinds, groups, looks, and the ends of the text. All else is refused by name.
 
-use std::collections::HashMap;
+use indexmap::IndexSet;
 
 use super::cursor::{Cursor, Quantifier, escaped};
 use super::members::{CODE_POINTS, SET_OPERATORS, class};
@@ -64,7 +64,7 @@ pub(super) enum CharacterSource {
 pub(super) struct Tree {
     pub(super) whole: Node,
     /// The sets, each with the flags that hold there. The first one is the newline.
-    pub(super) sets: Vec<(CharacterSource, Letters)>,
+    pub(super) sets: IndexSet<(CharacterSource, Letters)>,
     pub(super) version1: bool,
     /// The first part that the compiled engine does not take, and its place.
     pub(super) irregular: Option<String>,
@@ -80,8 +80,7 @@ impl Tree {
             depth: 0,
             version1: flags & VERSION1 != 0,
             full_folding: flags & (VERSION1 | FULLCASE) != 0,
-            sets: Vec::new(),
-            numbers: HashMap::new(),
+            sets: IndexSet::new(),
             irregular: None,
         };
         if flags & !KNOWN_FLAGS != 0 {
@@ -122,8 +121,7 @@ struct Reader {
     depth: usize,
     version1: bool,
     full_folding: bool,
-    sets: Vec<(CharacterSource, Letters)>,
-    numbers: HashMap<(CharacterSource, Letters), usize>,
+    sets: IndexSet<(CharacterSource, Letters)>,
     irregular: Option<String>,
 }
 
@@ -345,12 +343,7 @@ impl Reader {
         }
         let is_set = matches!(source, CharacterSource::Set(_));
         let letters = Letters { s: letters.s && is_set, ..letters };
-        let next = self.sets.len();
-        let number = *self.numbers.entry((source.clone(), letters)).or_insert(next);
-        if number == next {
-            self.sets.push((source, letters));
-        }
-        Ok(Node::Set(number))
+        Ok(Node::Set(self.sets.insert_full((source, letters)).0))
     }
 }
 

@@ -4,7 +4,6 @@
 //! is UTF-8; a byte that is not is `\xNN`, and a backslash is `\\`. That text then becomes a string of JSON,
 //! which doubles each backslash once more.
 
-use std::collections::HashMap;
 use std::fmt::Write;
 
 use base64::Engine;
@@ -240,19 +239,18 @@ pub(super) fn write(tokenizer: &Tokenizer) -> Result<Vec<u8>> {
     let vocab = tokenizer.vocab();
     let bytes: usize = vocab.tokens().iter().map(|(_, token)| token.len()).sum();
     room::check_available(4 * bytes + 64 * (vocab.tokens().len() + vocab.merges_by_index().len()))?;
-    let mut fields: HashMap<&str, Value> = tokenizer.pattern().fields().into_iter().collect();
+    let mut fields = Vec::from(tokenizer.pattern().fields());
     fields.extend(vocab_fields(vocab));
-    if !vocab.covers_text_exactly() {
-        fields.insert("model", STANDARD.encode(vocab.state()).into());
-    }
     fields.extend(tokenizer.pipeline().map(|pipeline| ("pipeline", pipeline.spec().clone())));
+    if !vocab.covers_text_exactly() {
+        fields.push(("model", STANDARD.encode(vocab.state()).into()));
+    }
     fields.extend(tokenizer.origin().map(|origin| ("huggingface", origin.to_value())));
-    let version = SINCE.iter().filter(|(name, _)| fields.contains_key(name)).map(|(_, since)| *since).max();
-    let mut file = format!("{{\n \"format\": \"toksmith\",\n \"version\": {}", version.unwrap_or(1));
-    for name in HEAD {
-        if let Some(value) = fields.get(name) {
-            file += &format!(",\n \"{name}\": {}", json_line(value));
-        }
+    let later = SINCE.iter().filter(|(name, _)| fields.iter().any(|(field, _)| field == name));
+    let version = later.map(|(_, since)| *since).max().unwrap_or(1);
+    let mut file = format!("{{\n \"format\": \"toksmith\",\n \"version\": {version}");
+    for (name, value) in &fields {
+        file += &format!(",\n \"{name}\": {}", json_line(value));
     }
     let tokens = vocab.tokens();
     let row = |(id, token)| (id, Text(token));
@@ -274,21 +272,6 @@ pub(super) fn write(tokenizer: &Tokenizer) -> Result<Vec<u8>> {
     ];
     Ok(parts.concat())
 }
-
-/// The fields before the tokens, in the order of a file.
-const HEAD: [&str; 11] = [
-    "pattern",
-    "pattern_flags",
-    "unmatched",
-    "unicode",
-    "special_tokens",
-    "ignore_merges",
-    "characters",
-    "ties",
-    "pipeline",
-    "model",
-    "huggingface",
-];
 
 fn token(text: &str, name: &str, at: usize) -> Result<Vec<u8>> {
     unescape(text)?.ok_or_else(|| {

@@ -18,9 +18,6 @@ const CHECKED_BYTES: u64 = 1 << 20;
 
 /// Makes the jobs.
 pub(crate) struct Plan<'scope, 'env, 'a> {
-    sources: &'a [InputFile],
-    cutter: &'a ChunkCutter<'a>,
-    control: &'a Control<'a>,
     streams: Streams<'scope, 'env, 'a>,
     at: Cursor,
 }
@@ -34,19 +31,19 @@ impl<'a: 'scope, 'scope, 'env> Plan<'scope, 'env, 'a> {
         at: Cursor,
         control: &'a Control<'a>,
     ) -> Self {
-        let streams = Streams::new(scope, sources, cutter, control);
-        Plan { sources, cutter, control, streams, at }
+        Plan { streams: Streams::new(scope, sources, cutter, control), at }
     }
 
     /// The chunks that a worker takes next, and the place in the sources after them; `None` at the end.
     pub(crate) fn next(&mut self) -> Result<Option<(Vec<ChunkJob>, Cursor)>> {
         let (mut chunks, mut bytes) = (Vec::new(), 0);
-        while let Some(source) = self.sources.get(self.at.source)
-            && bytes < self.cutter.options.chunk_bytes.max(1)
+        let Streams { sources, cutter, .. } = self.streams;
+        while let Some(source) = sources.get(self.at.source)
+            && bytes < cutter.options.chunk_bytes.max(1)
             && chunks.len() < FILES_PER_JOB
         {
             let file = source.plain();
-            let fits_chunk = |&size: &u64| self.at.offset == 0 && size <= self.cutter.options.chunk_bytes;
+            let fits_chunk = |&size: &u64| self.at.offset == 0 && size <= cutter.options.chunk_bytes;
             if let Some(size) = file.map(PlainFile::size).filter(fits_chunk) {
                 let (source, chunk) = (self.at.source, Chunk::Part { start: 0, end: size });
                 chunks.push(ChunkJob { source, chunk, begins: true, ends: true });
@@ -74,8 +71,9 @@ impl<'a: 'scope, 'scope, 'env> Plan<'scope, 'env, 'a> {
         if start > file.size() {
             return Err(Error::Snapshot);
         }
-        let end = self.cutter.end_in_file((source, file), self.at, self.control)?;
-        let options = self.cutter.options;
+        let Streams { cutter, control, .. } = self.streams;
+        let end = cutter.end_in_file((source, file), self.at, control)?;
+        let options = cutter.options;
         let mut chunk = Chunk::Part { start, end: start + end.end };
         let (mut next, mut is_whole) = (start + end.next, end.is_whole);
         if options.skip && !options.replace && begins && !is_whole {
@@ -101,10 +99,11 @@ impl<'a: 'scope, 'scope, 'env> Plan<'scope, 'env, 'a> {
         (source, file): (&InputFile, PlainFile<'_>),
         start: u64,
     ) -> Result<Option<(u64, u64)>> {
+        let Streams { cutter, control, .. } = self.streams;
         let (mut at, mut invalid) = (start, None);
         loop {
             let place = Cursor { offset: at, is_inside: at > start, ..self.at };
-            let end = self.cutter.end_in_file((source, file), place, self.control)?;
+            let end = cutter.end_in_file((source, file), place, control)?;
             let (chunk_end, next) = (at + end.end, at + end.next);
             while at < chunk_end {
                 let bytes = file.read(at, CHECKED_BYTES.min(chunk_end - at) as usize)?;

@@ -238,9 +238,9 @@ enum Chunks {
 /// The streams that are being read: the current one, and some after it.
 pub(super) struct Streams<'scope, 'env, 'a> {
     scope: &'scope Scope<'scope, 'env>,
-    sources: &'a [InputFile],
-    cutter: &'a ChunkCutter<'a>,
-    control: &'a Control<'a>,
+    pub(super) sources: &'a [InputFile],
+    pub(super) cutter: &'a ChunkCutter<'a>,
+    pub(super) control: &'a Control<'a>,
     /// In the order of the sources, each with its index.
     open: VecDeque<(usize, Chunks)>,
     /// The index of the first source that was not yet considered.

@@ -12,9 +12,8 @@ use rustc_hash::FxHashSet;
 
 use super::build::{SpecialSpec, memory_of, placed_as_given, ready};
 use super::model::{CharacterTokens, Model};
-use super::ordinary::Ordinary;
 use super::reach;
-use super::tokens::TokenBytes;
+use super::tokens::{Ordinary, TokenBytes};
 use super::vocabulary::Vocab;
 use crate::control::Control;
 use crate::error::{Error, Result};

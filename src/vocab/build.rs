@@ -7,9 +7,8 @@ use once_cell::race::OnceBox;
 use rustc_hash::FxHashMap;
 
 use super::model::{CharacterTokens, Model, Table};
-use super::ordinary::Ordinary;
 use super::reach;
-use super::tokens::TokenBytes;
+use super::tokens::{Ordinary, TokenBytes};
 use super::vocabulary::{Vocab, indices_of, memory_of_pairs};
 use crate::error::{Error, Result, show};
 use crate::merge::Pairs;

@@ -8,9 +8,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::build::{SpecialSpec, add_merges, memory_of, placed_as_given, ready, unknown_part};
 use super::model::{CharacterTokens, Model};
-use super::ordinary::Ordinary;
 use super::reach;
-use super::tokens::TokenBytes;
+use super::tokens::{Ordinary, TokenBytes};
 use super::vocabulary::Vocab;
 use crate::error::{Error, Result};
 use crate::merge::{FirstTokens, Pairs};

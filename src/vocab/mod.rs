@@ -8,7 +8,6 @@ mod bpe;
 mod build;
 mod characters;
 mod model;
-mod ordinary;
 mod reach;
 mod surgery;
 mod tokens;

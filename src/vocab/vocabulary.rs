@@ -5,9 +5,8 @@ use std::sync::Arc;
 use once_cell::race::OnceBox;
 
 use super::model::{CharacterTokens, Model, Semantics, Table};
-use super::ordinary::Ordinary;
 use super::reach;
-use super::tokens::TokenBytes;
+use super::tokens::{Ordinary, TokenBytes};
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::merge::{Merger, Pairs, SpelledBpe};

@@ -1,5 +1,6 @@
 //! Added tokens: the ids that the original gives them.
 
+use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -51,8 +52,7 @@ pub(super) fn read(
     model: &BpeModel,
     keep_ids: bool,
 ) -> Result<(Vec<AddedToken>, Vec<String>)> {
-    let mut tokens: Vec<AddedToken> = Vec::new();
-    let mut of_content: FxHashMap<String, usize> = FxHashMap::default();
+    let mut tokens: IndexMap<String, AddedToken> = IndexMap::new();
     let (mut warnings, mut next) = (Vec::new(), model.ids.len() as u64);
     for (number, mut token) in rows.into_iter().enumerate() {
         let place = || format!("$.added_tokens[{number}]");
@@ -60,10 +60,9 @@ pub(super) fn read(
         if content.is_empty() {
             continue;
         }
-        let known = of_content.get(&content).copied();
         let in_model = model.names.find(&content);
-        let id = match (known, in_model) {
-            (Some(at), _) => tokens[at].id,
+        let id = match (tokens.get(&content), in_model) {
+            (Some(known), _) => known.id,
             (None, Some(at)) => model.ids[at as usize],
             (None, None) if keep_ids => wanted,
             (None, None) => {
@@ -81,14 +80,9 @@ pub(super) fn read(
             ));
         }
         token.id = id;
-        match known {
-            Some(at) => tokens[at] = token,
-            None => {
-                of_content.insert(content, tokens.len());
-                tokens.push(token);
-            }
-        }
+        tokens.insert(content, token);
     }
+    let tokens: Vec<AddedToken> = tokens.into_values().collect();
     check(&tokens, model)?;
     Ok((tokens, warnings))
 }
