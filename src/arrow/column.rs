@@ -6,8 +6,7 @@
 #![allow(unsafe_code)] // looks at the child of a table
 
 use super::interface::{ArrowArray, ArrowSchema};
-use super::layout::{ColumnType, Layout, broken};
-use super::rows::{Buffer, Rows, Texts, check_buffers};
+use super::rows::{Buffer, ColumnType, Layout, Rows, Texts, broken, check_buffers};
 use crate::error::{Error, Result};
 use crate::room;
 

@@ -76,8 +76,7 @@ impl NativeFile {
     }
 
     fn text(&self, name: &str) -> Option<&str> {
-        let Entries(fields) = &self.0;
-        fields.iter().find(|(field, _)| field == name).map(|(_, value)| value.get())
+        self.0.0.get(name).map(|value| value.get())
     }
 
     fn optional<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>> {

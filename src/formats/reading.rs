@@ -1,13 +1,13 @@
 //! Whole files that may come from a stranger: their bytes, texts and JSON objects, with errors that name file
 //! and line.
 
-use std::collections::HashSet;
 use std::fmt;
 use std::fs::{File, OpenOptions};
 use std::io::Read;
 use std::marker::PhantomData;
 use std::path::Path;
 
+use indexmap::IndexMap;
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
 use serde_json::{Map, Value};
 
@@ -95,7 +95,7 @@ pub(super) fn unread(path: &Path, reason: String) -> Error {
 }
 
 /// The values of a JSON object by name, in the order of the file. A name that is there twice is an error.
-pub(super) struct Entries<T>(pub(super) Vec<(String, T)>);
+pub(super) struct Entries<T>(pub(super) IndexMap<String, T>);
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Entries<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
@@ -108,13 +108,12 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Entries<T> {
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Entries<T>, A::Error> {
-                let mut entries = Vec::new();
-                while let Some(entry) = map.next_entry::<String, T>()? {
-                    entries.push(entry);
-                }
-                let mut names = HashSet::with_capacity(entries.len());
-                if let Some((name, _)) = entries.iter().find(|(name, _)| !names.insert(&**name)) {
-                    return Err(A::Error::custom(format!("{} is there twice", quoted(name))));
+                let mut entries = IndexMap::new();
+                while let Some((name, value)) = map.next_entry::<String, T>()? {
+                    if entries.contains_key(&name) {
+                        return Err(A::Error::custom(format!("{} is there twice", quoted(&name))));
+                    }
+                    entries.insert(name, value);
                 }
                 Ok(Entries(entries))
             }

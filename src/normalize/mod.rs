@@ -5,7 +5,6 @@
 //! results are kept even where a newer Unicode version differs.
 
 mod aligned;
-mod bert;
 mod cuts;
 mod limit;
 mod nfc;
@@ -13,6 +12,7 @@ mod sentencepiece;
 
 use std::sync::Arc;
 
+use unicode_categories::UnicodeCategories;
 use unicode_normalization_alignments::{self as forms, UnicodeNormalization};
 
 pub(crate) use aligned::origin_of;
@@ -142,7 +142,7 @@ impl NormalizeStep {
             }
             _ if self.leaves(text.text()) => Ok(()),
             NormalizeStep::StripAccents => text.filter(|c| !forms::char::is_combining_mark(c), limit),
-            NormalizeStep::StripNonspacing => text.filter(|c| !bert::is_accent(c), limit),
+            NormalizeStep::StripNonspacing => text.filter(|c| !is_accent(c), limit),
             NormalizeStep::Nmt => {
                 text.filter(|c| !is_control(c), limit)?;
                 text.map(|c| if is_rare_space(c) { ' ' } else { c }, limit)
@@ -159,7 +159,7 @@ impl NormalizeStep {
                 Ok(())
             }
             NormalizeStep::CleanText => {
-                text.filter(|c| !bert::is_removed(c), limit)?;
+                text.filter(|c| !is_removed(c), limit)?;
                 text.map(|c| if c.is_whitespace() { ' ' } else { c }, limit)
             }
             _ => self.respell(text, limit),
@@ -183,7 +183,7 @@ impl NormalizeStep {
             NormalizeStep::Nfkc => text.transform(&old, old.nfkc(), 0, limit),
             NormalizeStep::Nfkd => text.transform(&old, old.nfkd(), 0, limit),
             NormalizeStep::SpaceIdeographs => {
-                let spaced = |c: char| match bert::is_ideograph(c) {
+                let spaced = |c: char| match is_ideograph(c) {
                     true => [Some((' ', 0)), Some((c, 1)), Some((' ', 1))],
                     false => [Some((c, 0)), None, None],
                 };
@@ -236,9 +236,9 @@ impl NormalizeStep {
                 text.is_ascii() || !text.chars().any(forms::char::is_combining_mark)
             }
             NormalizeStep::Nmt => !text.chars().any(|c| is_control(c) || c != ' ' && is_rare_space(c)),
-            NormalizeStep::CleanText => text.chars().all(bert::is_clean),
-            NormalizeStep::SpaceIdeographs => text.is_ascii() || !text.chars().any(bert::is_ideograph),
-            NormalizeStep::StripNonspacing => text.is_ascii() || !text.chars().any(bert::is_accent),
+            NormalizeStep::CleanText => text.chars().all(is_clean),
+            NormalizeStep::SpaceIdeographs => text.is_ascii() || !text.chars().any(is_ideograph),
+            NormalizeStep::StripNonspacing => text.is_ascii() || !text.chars().any(is_accent),
             NormalizeStep::SpellBytes => text.bytes().all(|byte| byte.is_ascii_graphic()),
             NormalizeStep::Replace(Matcher::Literal(old), _) => {
                 memchr::memmem::find(text.as_bytes(), old).is_none()
@@ -274,5 +274,41 @@ fn is_rare_space(character: char) -> bool {
     matches!(
         u32::from(character),
         0x09 | 0x0A | 0x0C | 0x0D | 0x1680 | 0x200B..=0x200F | 0x2028 | 0x2029 | 0x2581 | 0xFEFF | 0xFFFD
+    )
+}
+
+// The kinds of characters that `BertNormalizer` distinguishes, by the tables of `unicode_categories`.
+
+/// Whether cleaning removes a character: U+FFFD, and control, format and private-use characters, except for
+/// tabs and newlines.
+fn is_removed(character: char) -> bool {
+    match character {
+        ' '..='~' | '\t' | '\n' | '\r' => false,
+        '\u{fffd}' => true,
+        _ => character.is_other(),
+    }
+}
+
+/// Whether cleaning keeps a character as it is.
+fn is_clean(character: char) -> bool {
+    matches!(character, ' '..='~') || !(is_removed(character) || character.is_whitespace())
+}
+
+/// Whether a character is removed as an accent: a nonspacing mark.
+fn is_accent(character: char) -> bool {
+    !character.is_ascii() && character.is_mark_nonspacing()
+}
+
+/// Whether a character gets spaces around it: those of the CJK blocks that BERT's release knows.
+fn is_ideograph(character: char) -> bool {
+    matches!(
+        u32::from(character),
+        0x3400..=0x4DBF
+            | 0x4E00..=0x9FFF
+            | 0xF900..=0xFAFF
+            | 0x20000..=0x2A6DF
+            | 0x2A700..=0x2B81F
+            | 0x2B920..=0x2CEAF
+            | 0x2F800..=0x2FA1F
     )
 }

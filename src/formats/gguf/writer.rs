@@ -47,7 +47,7 @@ impl Templates {
 }
 
 /// The content of a GGUF file of the tokenizer alone.
-pub(in crate::formats) fn write(tokenizer: &Tokenizer, tables: &dyn Tables) -> Result<Vec<u8>> {
+pub(crate) fn write(tokenizer: &Tokenizer, tables: &dyn Tables) -> Result<Vec<u8>> {
     let (vocab, pipeline) = (tokenizer.vocab(), tokenizer.pipeline());
     let is_character_level = vocab.characters().is_some();
     if let Some(pipeline) = pipeline.filter(|_| !is_character_level) {

@@ -26,7 +26,7 @@ const MAX_COMPARISONS: usize = 10_000_000;
 /// Applies what the files beside a `tokenizer.json` say, which are kept beside the result. `class` is the
 /// class of transformers, without the suffix `Fast`. `has_file`: whether there is such a file, rather than a
 /// vocabulary in another format.
-pub(in crate::formats) fn with_side_files(
+pub(crate) fn with_side_files(
     mut file: TokenizerFile,
     has_file: bool,
     files: SideFiles,

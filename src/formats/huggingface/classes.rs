@@ -81,7 +81,7 @@ impl Class {
 }
 
 /// The class that the files name, without the suffix `Fast`.
-pub(in crate::formats) fn class_of(
+pub(crate) fn class_of(
     files: &SideFiles,
     of_model: ClassOfModel<'_>,
     warnings: &mut Vec<String>,
@@ -91,12 +91,12 @@ pub(in crate::formats) fn class_of(
 }
 
 /// Whether a class makes its parts from the pieces of a `.model`.
-pub(in crate::formats) fn makes_parts(class: Option<&str>) -> bool {
+pub(crate) fn makes_parts(class: Option<&str>) -> bool {
     class.and_then(Class::find).is_some()
 }
 
 /// The warning of files beside a `.model` that name no class with parts of its own.
-pub(in crate::formats) fn no_class(class: Option<&str>) -> Option<String> {
+pub(crate) fn no_class(class: Option<&str>) -> Option<String> {
     let what = match class {
         None => format!("{CONFIG} names no tokenizer_class"),
         Some(name) if AS_THE_FILE.contains(&name) => format!("{CONFIG}: tokenizer_class {}", quoted(name)),
@@ -109,7 +109,7 @@ pub(in crate::formats) fn no_class(class: Option<&str>) -> Option<String> {
 }
 
 /// Whether there are files that may change a tokenizer.
-pub(in crate::formats) fn says_something(files: &SideFiles) -> bool {
+pub(crate) fn says_something(files: &SideFiles) -> bool {
     [CONFIG, SPECIALS, ADDED, MODEL].iter().any(|name| files.get(name).is_some())
 }
 

@@ -43,17 +43,17 @@ fn values(place: &str, fields: Vec<(String, String)>) -> Result<Map<String, Valu
 
 /// A file that was read.
 pub struct TokenizerFile {
-    pub(in crate::formats) model: BpeModel,
+    pub(crate) model: BpeModel,
     /// All fields besides the model and the added tokens.
-    pub(in crate::formats) parts: Map<String, Value>,
+    pub(crate) parts: Map<String, Value>,
     /// The fields of the model besides its vocabulary and merges.
-    pub(in crate::formats) options: Map<String, Value>,
+    pub(crate) options: Map<String, Value>,
     /// The added tokens, with the ids that the original gives them.
     pub added: Vec<AddedToken>,
     /// A warning for each id that differs from the one in the file.
     pub warnings: Vec<String>,
     /// What lies beside the file, or would lie beside it, by name; `None` for a file of another format.
-    pub(in crate::formats) files: Option<Map<String, Value>>,
+    pub(crate) files: Option<Map<String, Value>>,
 }
 
 impl TokenizerFile {
@@ -77,7 +77,7 @@ impl TokenizerFile {
     }
 
     /// The file of a model, its other parts, and the rows of added tokens.
-    pub(in crate::formats) fn new(
+    pub(crate) fn new(
         model: BpeModel,
         parts: Map<String, Value>,
         options: Map<String, Value>,
@@ -94,7 +94,7 @@ impl TokenizerFile {
     }
 
     /// A field of the model besides its vocabulary and merges; null if it is missing.
-    pub(in crate::formats) fn option(&self, name: &str) -> &Value {
+    pub(crate) fn option(&self, name: &str) -> &Value {
         self.options.get(name).unwrap_or(&Value::Null)
     }
 
@@ -192,7 +192,7 @@ impl TokenizerFile {
 }
 
 /// The tokenizer of a file, with what its folder says besides.
-pub(in crate::formats) fn tokenizer_of(
+pub(crate) fn tokenizer_of(
     mut file: TokenizerFile,
     Context { engines, options }: Context<'_>,
 ) -> Result<Tokenizer> {

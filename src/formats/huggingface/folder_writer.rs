@@ -75,7 +75,7 @@ pub fn folder_files(
     Ok(files)
 }
 
-pub(in crate::formats) fn pretty(value: &Value) -> Vec<u8> {
+pub(crate) fn pretty(value: &Value) -> Vec<u8> {
     format!("{value:#}\n").into_bytes()
 }
 

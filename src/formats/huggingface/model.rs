@@ -11,7 +11,7 @@ use crate::tokenizer::parts::part::Part;
 use crate::tokenizer::parts::place::{quoted, refused, wrong};
 use crate::vocab::{BpeModel, BpeOptions, Dropout};
 
-pub(in crate::formats) fn model_of(
+pub(crate) fn model_of(
     (texts, ids): (Texts, Vec<u32>),
     merges: &RawMerges,
     options: &Map<String, Value>,
@@ -68,11 +68,7 @@ fn names_of(texts: Texts) -> Result<Names> {
 }
 
 /// The merges as places of names. Of a merge that is listed twice the last place counts, as in the original.
-pub(in crate::formats) fn merges_of(
-    raw: &RawMerges,
-    names: &Names,
-    prefix_len: usize,
-) -> Result<Vec<[u32; 3]>> {
+pub(crate) fn merges_of(raw: &RawMerges, names: &Names, prefix_len: usize) -> Result<Vec<[u32; 3]>> {
     let mut merges: Vec<[u32; 3]> = room::for_items(raw.rows.len())?;
     let mut last: FxHashMap<(u32, u32), usize> = FxHashMap::default();
     last.try_reserve(raw.rows.len()).map_err(|_| room::out_of_memory(raw.rows.len()))?;

@@ -15,17 +15,17 @@ use crate::tokenizer::parts::place::{quoted, refused};
 
 /// The parts of a file, as they stand there.
 #[derive(Default)]
-pub(in crate::formats) struct RawFile {
+pub(crate) struct RawFile {
     /// The JSON of all fields that have no place of their own below, by name.
-    pub(in crate::formats) parts: Vec<(String, String)>,
-    pub(in crate::formats) has_model: bool,
+    pub(crate) parts: Vec<(String, String)>,
+    pub(crate) has_model: bool,
     /// The JSON of the fields of the model besides its vocabulary and merges.
-    pub(in crate::formats) options: Vec<(String, String)>,
+    pub(crate) options: Vec<(String, String)>,
     /// The tokens of the vocabulary, and their ids; `None` if there is no vocabulary.
-    pub(in crate::formats) vocab: Option<(Texts, Vec<u32>)>,
-    pub(in crate::formats) merges: Option<RawMerges>,
+    pub(crate) vocab: Option<(Texts, Vec<u32>)>,
+    pub(crate) merges: Option<RawMerges>,
     /// The JSON of the added tokens.
-    pub(in crate::formats) added: Option<String>,
+    pub(crate) added: Option<String>,
     /// The field that is read, such as `.model.merges`, and the row in it.
     field: String,
     row: Option<u32>,
@@ -33,23 +33,23 @@ pub(in crate::formats) struct RawFile {
 
 /// Merges in the order of the file.
 #[derive(Default)]
-pub(in crate::formats) struct RawMerges {
+pub(crate) struct RawMerges {
     /// The two parts of each merge, one after the other.
-    pub(in crate::formats) parts: Texts,
-    pub(in crate::formats) rows: Vec<u32>,
+    pub(crate) parts: Texts,
+    pub(crate) rows: Vec<u32>,
     /// Whether the first merge is one text with both parts.
     are_texts: Option<bool>,
 }
 
 impl RawMerges {
-    pub(in crate::formats) fn push(&mut self, left: &str, right: &str, row: u32) -> Result<(), Error> {
+    pub(crate) fn push(&mut self, left: &str, right: &str, row: u32) -> Result<(), Error> {
         self.parts.push(left)?;
         self.parts.push(right)?;
         room::push(&mut self.rows, row)
     }
 }
 
-pub(in crate::formats) fn read(data: &[u8]) -> Result<RawFile, Error> {
+pub(crate) fn read(data: &[u8]) -> Result<RawFile, Error> {
     let text = simdutf8::compat::from_utf8(data)
         .map_err(|error| refused("not UTF-8", format!("at byte {}", error.valid_up_to())))?;
     room::check_available(2 * text.len())?;

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::spelling::META;
 
 /// The fields of an object, whose names are sorted at any depth.
-pub(in crate::formats) fn fields_of(mut object: Value) -> Map<String, Value> {
+pub(crate) fn fields_of(mut object: Value) -> Map<String, Value> {
     object.sort_all_objects();
     object.as_object_mut().map(std::mem::take).unwrap_or_default()
 }
@@ -20,17 +20,17 @@ pub(super) fn by_id(rows: impl Iterator<Item = Value>) -> Value {
 }
 
 /// The pre-tokenizer or decoder of a byte-level model.
-pub(in crate::formats) fn byte_level(has_prefix: bool, uses_regex: bool) -> Value {
+pub(crate) fn byte_level(has_prefix: bool, uses_regex: bool) -> Value {
     json!({"type": "ByteLevel", "add_prefix_space": has_prefix, "trim_offsets": true, "use_regex": uses_regex})
 }
 
 /// The pre-tokenizer that cuts before and behind each match of an expression.
-pub(in crate::formats) fn split(expression: &str) -> Value {
+pub(crate) fn split(expression: &str) -> Value {
     json!({"type": "Split", "pattern": {"Regex": expression}, "behavior": "Isolated", "invert": false})
 }
 
 /// The normalizer that puts U+2581 in the place of spaces, and one before a text that `has_prefix`.
-pub(in crate::formats) fn spaces_to_meta(has_prefix: bool) -> Value {
+pub(crate) fn spaces_to_meta(has_prefix: bool) -> Value {
     let escape = json!({"type": "Replace", "pattern": {"String": " "}, "content": META});
     match has_prefix {
         true => {
@@ -41,7 +41,7 @@ pub(in crate::formats) fn spaces_to_meta(has_prefix: bool) -> Value {
 }
 
 /// The decoder that undoes [`spaces_to_meta`], and joins bytes.
-pub(in crate::formats) fn meta_to_spaces(has_prefix: bool) -> Value {
+pub(crate) fn meta_to_spaces(has_prefix: bool) -> Value {
     let mut steps = vec![
         json!({"type": "Replace", "pattern": {"String": META}, "content": " "}),
         json!({"type": "ByteFallback"}),
@@ -54,7 +54,7 @@ pub(in crate::formats) fn meta_to_spaces(has_prefix: bool) -> Value {
 }
 
 /// The post-processor that puts a BOS before each text, and an EOS behind it, where there are such tokens.
-pub(in crate::formats) fn template_of(around: [Option<(&str, u32)>; 2]) -> Value {
+pub(crate) fn template_of(around: [Option<(&str, u32)>; 2]) -> Value {
     let text = |name: &str, type_id: u32| {
         let special = |(token, _)| json!({"SpecialToken": {"id": token, "type_id": type_id}});
         let sequence = json!({"Sequence": {"id": name, "type_id": type_id}});

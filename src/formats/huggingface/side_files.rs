@@ -15,7 +15,7 @@ const MAX_BYTES: u64 = 16 << 20;
 const MAX_TEMPLATES: usize = 100;
 
 /// The class of transformers for a type of models; `None` if it is not known.
-pub(in crate::formats) type ClassOfModel<'a> = &'a dyn Fn(&str) -> Option<String>;
+pub(crate) type ClassOfModel<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 /// Files by name: JSON objects, and the texts of chat templates.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -77,7 +77,7 @@ impl SideFiles {
 }
 
 /// Names and paths of files that may be in a folder; not all need exist.
-pub(in crate::formats) fn paths_in(folder: &Path) -> Vec<(String, PathBuf)> {
+pub(crate) fn paths_in(folder: &Path) -> Vec<(String, PathBuf)> {
     let entries = std::fs::read_dir(folder.join(TEMPLATES)).into_iter().flatten().flatten();
     let mut templates: Vec<String> =
         entries.filter_map(|entry| Some(format!("{TEMPLATES}{}", entry.file_name().to_str()?))).collect();

@@ -19,7 +19,7 @@ use crate::tokenizer::CONFIG;
 
 /// What the code of a model says of its rank file.
 #[derive(Debug, PartialEq, Eq)]
-pub(in crate::formats) struct RankFile {
+pub(crate) struct RankFile {
     /// The name of the pattern.
     pub pattern: &'static str,
     /// Names and ids of the special tokens.
@@ -30,7 +30,7 @@ pub(in crate::formats) struct RankFile {
 
 /// What stands in the code of the models that publish a rank file of this `name`, with `count` tokens: Qwen 1
 /// and Kimi. `None` for another file.
-pub(in crate::formats) fn of_rank_file(
+pub(crate) fn of_rank_file(
     name: &str,
     count: u32,
     files: &SideFiles,
@@ -59,7 +59,7 @@ pub(in crate::formats) fn of_rank_file(
 }
 
 /// The `tokenizer.json` of GPT-2's two files: names with their ids, and merges.
-pub(in crate::formats) fn file_of_pair(names: &[(String, u32)], merges: &[Merge]) -> Result<TokenizerFile> {
+pub(crate) fn file_of_pair(names: &[(String, u32)], merges: &[Merge]) -> Result<TokenizerFile> {
     let (parts, options) = of_pair();
     let parts_of = |(left, right): &Merge| [spelled(left), spelled(right)];
     let merges = raw_merges(merges.iter().map(parts_of))?;
@@ -72,7 +72,7 @@ pub(in crate::formats) fn file_of_pair(names: &[(String, u32)], merges: &[Merge]
 ///
 /// These classes ignore scores and the types of pieces: a merge ranks by the id that it makes, whatever
 /// pieces it joins.
-pub(in crate::formats) fn file_of_pieces(
+pub(crate) fn file_of_pieces(
     names: &[(u32, String)],
     rows: &[AddedToken],
     unknown: Option<&str>,

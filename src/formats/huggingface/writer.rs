@@ -165,7 +165,7 @@ fn spelled_model(vocab: &Vocab) -> Option<Value> {
 }
 
 /// The tokens as the file spells them, with their ids, which ascend.
-pub(in crate::formats) fn names(tokenizer: &Tokenizer) -> Result<Vec<(u32, String)>> {
+pub(crate) fn names(tokenizer: &Tokenizer) -> Result<Vec<(u32, String)>> {
     let added = tokenizer.pipeline().into_iter().flat_map(|pipeline| pipeline.added_tokens());
     let added: HashMap<u32, &str> = added.map(|token| (token.id, &*token.content)).collect();
     let name = |id| match added.get(&id).filter(|name| !name.is_empty()) {

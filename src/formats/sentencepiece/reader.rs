@@ -25,7 +25,7 @@ pub(super) const UNK_SURFACE: &str = " \u{2047} ";
 
 /// What a piece is, by the number that both SentencePiece and GGUF have for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::formats) enum Kind {
+pub(crate) enum Kind {
     Normal = 1,
     Unknown = 2,
     Control = 3,
@@ -34,7 +34,7 @@ pub(in crate::formats) enum Kind {
 }
 
 impl Kind {
-    pub(in crate::formats) fn of(number: u64, place: &str) -> Result<Self> {
+    pub(crate) fn of(number: u64, place: &str) -> Result<Self> {
         Ok(match number {
             1 => Kind::Normal,
             2 => Kind::Unknown,
@@ -51,24 +51,24 @@ impl Kind {
 }
 
 /// A piece. Its id is its place in the list.
-pub(in crate::formats) struct Piece<'a> {
-    pub(in crate::formats) text: &'a str,
-    pub(in crate::formats) score: f32,
-    pub(in crate::formats) kind: Kind,
+pub(crate) struct Piece<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) score: f32,
+    pub(crate) kind: Kind,
 }
 
 /// What a model does besides merging.
-pub(in crate::formats) struct Rules<'a> {
-    pub(in crate::formats) byte_fallback: bool,
-    pub(in crate::formats) charsmap: &'a [u8],
-    pub(in crate::formats) add_dummy_prefix: bool,
-    pub(in crate::formats) remove_extra_whitespaces: bool,
-    pub(in crate::formats) escape_whitespaces: bool,
-    pub(in crate::formats) whitespace_as_suffix: bool,
+pub(crate) struct Rules<'a> {
+    pub(crate) byte_fallback: bool,
+    pub(crate) charsmap: &'a [u8],
+    pub(crate) add_dummy_prefix: bool,
+    pub(crate) remove_extra_whitespaces: bool,
+    pub(crate) escape_whitespaces: bool,
+    pub(crate) whitespace_as_suffix: bool,
     /// What the unknown piece is decoded to.
-    pub(in crate::formats) unk_surface: &'a str,
+    pub(crate) unk_surface: &'a str,
     /// Whether user-defined pieces are found before anything is changed, as by llama.cpp.
-    pub(in crate::formats) symbols_first: bool,
+    pub(crate) symbols_first: bool,
 }
 
 impl Default for Rules<'_> {
@@ -176,10 +176,10 @@ fn read_rules<'a>(part: u64, message: &'a [u8], rules: &mut Rules<'a>, model_typ
 }
 
 /// Merges, and the places of those that have the rank of the merge before.
-pub(in crate::formats) type Merges = (Vec<[u32; 3]>, Vec<u32>);
+pub(crate) type Merges = (Vec<[u32; 3]>, Vec<u32>);
 
 /// The tokenizer of a model, with the merges of its pieces.
-pub(in crate::formats) fn file_of(
+pub(crate) fn file_of(
     pieces: &[Piece<'_>],
     rules: &Rules<'_>,
     merges_of: impl FnOnce(&Names) -> Result<Merges>,
@@ -255,7 +255,7 @@ fn check_pieces(pieces: &[Piece<'_>]) -> Result<()> {
 /// them ever meets: until something merges across an end of a stretch of text, the merges inside of it are
 /// those of the stretch alone, and these make the piece in one way. The order of pieces of one score does
 /// matter: the leftmost merges first.
-pub(in crate::formats) fn merges_by_score(pieces: &[Piece<'_>], names: &Names) -> Result<Merges> {
+pub(crate) fn merges_by_score(pieces: &[Piece<'_>], names: &Names) -> Result<Merges> {
     let mut order: Vec<u32> = room::collected(0..pieces.len() as u32)?;
     order.retain(|&at| {
         pieces[at as usize].kind == Kind::Normal && pieces[at as usize].text.chars().nth(1).is_some()
@@ -358,7 +358,7 @@ fn parts_of(pieces: &[Piece<'_>], rules: &Rules<'_>) -> Value {
 }
 
 /// Control pieces, which text never becomes by merging, and user-defined ones, which are found first.
-pub(in crate::formats) fn added_of(pieces: &[Piece<'_>], symbols_first: bool) -> Vec<AddedToken> {
+pub(crate) fn added_of(pieces: &[Piece<'_>], symbols_first: bool) -> Vec<AddedToken> {
     let token = |(id, piece): (u32, &Piece<'_>)| {
         let is_symbol = piece.kind == Kind::UserDefined;
         let is_added = is_symbol || matches!(piece.kind, Kind::Control | Kind::Unknown);

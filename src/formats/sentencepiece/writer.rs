@@ -16,14 +16,14 @@ use crate::tokenizer::{Pipeline, Tokenizer};
 use crate::vocab::{BpeOptions, Vocab};
 
 /// The pieces of a model, and what it does besides merging.
-pub(in crate::formats) struct Model {
+pub(crate) struct Model {
     /// Text, score and kind of each piece. Its id is its place in the list.
-    pub(in crate::formats) pieces: Vec<(String, f32, Kind)>,
+    pub(crate) pieces: Vec<(String, f32, Kind)>,
     /// The normalizer, as the reader of models makes it.
     rules: Value,
 }
 
-pub(in crate::formats) fn write(tokenizer: &Tokenizer) -> Result<Vec<u8>> {
+pub(crate) fn write(tokenizer: &Tokenizer) -> Result<Vec<u8>> {
     let (model, pipeline) = (Model::new(tokenizer)?, tokenizer.pipeline());
     let mut tokens = pipeline.iter().flat_map(|pipeline| pipeline.added_tokens());
     if tokens.any(|token| !token.flags.special && !token.normalized) {
@@ -58,7 +58,7 @@ pub(in crate::formats) fn write(tokenizer: &Tokenizer) -> Result<Vec<u8>> {
 }
 
 impl Model {
-    pub(in crate::formats) fn new(tokenizer: &Tokenizer) -> Result<Self> {
+    pub(crate) fn new(tokenizer: &Tokenizer) -> Result<Self> {
         let vocab = tokenizer.vocab();
         let is_plain = |BpeOptions { prefix, suffix, dropout, ignore_merges, .. }: &BpeOptions| {
             prefix.is_empty() && suffix.is_empty() && dropout.is_never() && !ignore_merges
@@ -81,17 +81,17 @@ impl Model {
     }
 
     /// Whether the model has one of its rules.
-    pub(in crate::formats) fn does(&self, rule: &str) -> bool {
+    pub(crate) fn does(&self, rule: &str) -> bool {
         self.rules[rule] == true
     }
 
     /// The normalization rules, as base64.
-    pub(in crate::formats) fn charsmap(&self) -> &str {
+    pub(crate) fn charsmap(&self) -> &str {
         self.rules["precompiled_charsmap"].as_str().unwrap_or_default()
     }
 
     /// Whether a character without a piece becomes the pieces of its bytes.
-    pub(in crate::formats) fn falls_back(&self) -> bool {
+    pub(crate) fn falls_back(&self) -> bool {
         self.pieces.iter().filter(|(.., kind)| *kind == Kind::Byte).count() == 256
     }
 }
@@ -181,6 +181,6 @@ fn scores_of(vocab: &Vocab, pieces: &[(String, f32, Kind)]) -> Result<FxHashMap<
     Ok(scores)
 }
 
-pub(in crate::formats) fn unwritable(reason: impl Into<String>) -> Error {
+pub(crate) fn unwritable(reason: impl Into<String>) -> Error {
     Error::Unwritable(reason.into())
 }
