@@ -8,6 +8,8 @@ use std::collections::HashSet;
 use base64::Engine;
 use base64::alphabet::STANDARD;
 use base64::engine::{GeneralPurpose, GeneralPurposeConfig};
+use indexmap::IndexMap;
+use rustc_hash::FxBuildHasher;
 
 use crate::error::{Result, show};
 use crate::room;
@@ -26,11 +28,8 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 #[derive(Debug)]
 pub struct RankLines {
     bytes: Vec<u8>,
-    /// The id of each token, and the offset in `bytes` at which it ends.
-    ends: Vec<(u32, usize)>,
-    /// All ids so far; `None` while they rise.
-    ids: Option<HashSet<u32>>,
-    max_id: Option<u32>,
+    /// The offset in `bytes` at which the token of each id ends.
+    ends: IndexMap<u32, usize, FxBuildHasher>,
 }
 
 impl RankLines {
@@ -49,8 +48,9 @@ impl RankLines {
     /// Reads a file.
     pub fn parse(file: &[u8]) -> Result<Self> {
         let file = file.strip_prefix(BYTE_ORDER_MARK).unwrap_or(file);
-        let bytes = Vec::with_capacity(file.len() / 2);
-        let mut lines = RankLines { bytes, ends: Vec::new(), ids: None, max_id: None };
+        // Most lines have more than twelve bytes.
+        let ends = IndexMap::with_capacity_and_hasher(file.len() / 12, FxBuildHasher);
+        let mut lines = RankLines { bytes: Vec::with_capacity(file.len() / 2), ends };
         for (index, line) in file.split(|&byte| byte == b'\n').enumerate() {
             lines.add(line).map_err(|reason| refused(format!("line {}", index + 1), reason))?;
         }
@@ -77,28 +77,16 @@ impl RankLines {
             true => expected(),
             false => format!("the id {} is not a whole number below 2^32", show(digits)),
         })?;
-        if self.is_repeated(id) {
-            return Err(format!("the id {id} of {} belongs to another token", show(&self.bytes[start..])));
+        match self.ends.insert(id, self.bytes.len()) {
+            None => Ok(()),
+            Some(_) => Err(format!("the id {id} of {} belongs to another token", show(&self.bytes[start..]))),
         }
-        self.ends.push((id, self.bytes.len()));
-        Ok(())
-    }
-
-    /// Notes an id; whether it was there before.
-    fn is_repeated(&mut self, id: u32) -> bool {
-        let is_new_max = self.max_id.is_none_or(|max| id > max);
-        if is_new_max {
-            self.max_id = Some(id);
-        } else if self.ids.is_none() {
-            self.ids = Some(self.ends.iter().map(|&(id, _)| id).collect());
-        }
-        self.ids.as_mut().is_some_and(|ids| !ids.insert(id))
     }
 
     /// Ids and tokens in the order of the file.
     pub fn tokens(&self) -> Vec<(u32, &[u8])> {
         let mut start = 0;
-        let token = |&(id, end): &(u32, usize)| {
+        let token = |(&id, &end): (&u32, &usize)| {
             let token = &self.bytes[start..end];
             start = end;
             (id, token)

@@ -46,6 +46,7 @@ pub use input::{Cursor, DocumentFormat, Fields, InputFile, MAX_RECORD_BYTES, Ope
 pub use kinds::{Format, not_plain, substitute};
 pub(crate) use parts::{ChunkDocuments, DocumentPart};
 pub(crate) use plan::Plan;
+pub(crate) use records::JsonText;
 pub(crate) use regular::{Links, open_regular, write_whole};
 pub(crate) use separator::Separator;
 pub use skipped::Skipped;

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
@@ -187,8 +188,10 @@ impl<'de> Visitor<'de> for Object<'_> {
         // which more than 63 are left are not told apart.
         let mut seen = 0_u64;
         let mut text = None;
-        while let Some(name) = map.next_key_seed(Name(self.field))? {
-            let Some(after) = name else {
+        while let Some(JsonText(name)) = map.next_key()? {
+            // What of the wanted name is left behind this one: nothing, or a dot and more.
+            let after = self.field.strip_prefix(&*name);
+            let Some(after) = after.filter(|after| after.is_empty() || after.starts_with('.')) else {
                 map.next_value::<IgnoredAny>()?;
                 continue;
             };
@@ -219,29 +222,9 @@ fn twice<E: serde::de::Error>(field: &str) -> E {
     E::custom(format_args!("the field {} is there twice: keep one of them", show_text(field)))
 }
 
-/// Compares the name of a field with the wanted name. What of the wanted name is left behind it: nothing, or
-/// a dot and more. `None` if it does not lead to the field.
-struct Name<'f>(&'f str);
-
-impl<'de, 'f> DeserializeSeed<'de> for Name<'f> {
-    type Value = Option<&'f str>;
-
-    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<Self::Value, D::Error> {
-        json.deserialize_str(self)
-    }
-}
-
-impl<'f> Visitor<'_> for Name<'f> {
-    type Value = Option<&'f str>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a name")
-    }
-
-    fn visit_str<E>(self, name: &str) -> Result<Self::Value, E> {
-        Ok(self.0.strip_prefix(name).filter(|after| after.is_empty() || after.starts_with('.')))
-    }
-}
+/// A text of JSON, borrowed where it has no escapes.
+#[derive(Deserialize)]
+pub(crate) struct JsonText<'d>(#[serde(borrow)] pub(crate) Cow<'d, str>);
 
 /// Reads the value of the field, which must be a string.
 struct FieldText<'f>(&'f str);

@@ -1,16 +1,15 @@
 //! Takes a `tokenizer.json` apart in one pass. No value of a large list becomes an object of its own.
 
-use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt;
 
-use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 use crate::error::{Error, show_reason, unexpected_map};
 use crate::names::Texts;
 use crate::room;
+use crate::source::JsonText;
 use crate::tokenizer::parts::place::{quoted, refused};
 
 /// The parts of a file, as they stand there.
@@ -195,7 +194,7 @@ impl RawFile {
 
     fn read_vocab<'de, M: MapAccess<'de>>(&mut self, mut map: M) -> Result<(), M::Error> {
         let (mut texts, mut ids) = (Texts::default(), Vec::new());
-        while let Some(token) = map.next_key::<TextOf<'de>>()? {
+        while let Some(token) = map.next_key::<JsonText<'de>>()? {
             texts.push(&token.0).map_err(M::Error::custom)?;
             let id = map.next_value::<u32>();
             if id.is_err() {
@@ -231,7 +230,7 @@ impl RawFile {
     }
 
     fn read_pair<'de, S: SeqAccess<'de>>(&mut self, mut list: S) -> Result<(), S::Error> {
-        let parts = (list.next_element::<TextOf<'de>>()?, list.next_element::<TextOf<'de>>()?);
+        let parts = (list.next_element::<JsonText<'de>>()?, list.next_element::<JsonText<'de>>()?);
         match (parts, list.next_element::<IgnoredAny>()?) {
             ((Some(left), Some(right)), None) => {
                 self.add_merge(&left.0, &right.0, false).map_err(S::Error::custom)
@@ -251,7 +250,3 @@ impl RawFile {
         merges.push(left, right, row).map_err(|error| error.to_string())
     }
 }
-
-/// A text that is borrowed from the file where it has no escapes.
-#[derive(Deserialize)]
-struct TextOf<'d>(#[serde(borrow)] Cow<'d, str>);
