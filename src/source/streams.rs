@@ -380,9 +380,7 @@ mod tests {
                 let expected: Vec<&str> = text.split(separator).filter(|part| !part.is_empty()).collect();
                 for chunk_bytes in [1, 2, 3, 7, 50, 1000] {
                     let options = options(separator, chunk_bytes);
-                    let whole =
-                        |documents: Vec<String>| documents.into_iter().filter(|text| !text.is_empty());
-                    assert!(whole(of_file(&text, &options)).eq(expected.clone()), "{text:?} {chunk_bytes}");
+                    assert_eq!(of_file(&text, &options), expected, "{text:?} {chunk_bytes}");
                     assert_eq!(of_stream(&text, options), expected, "{text:?} {chunk_bytes}");
                 }
             }
