@@ -2,8 +2,8 @@
 //! this crate.
 //!
 //! - [`interface`]: the structures that libraries pass to each other.
-//! - [`mod@column`]: a column of texts or numbers of another library. Its type, the values of one array and the
-//!   texts are in [`rows`].
+//! - [`mod@column`]: a column of texts or numbers of another library. Its type, the values of one array and
+//!   the texts are in [`rows`].
 //! - [`mod@array`]: an array that is passed to another library.
 //!
 //! The structures are those of the specification, "The Arrow C data interface". The crates that have them

@@ -1,4 +1,4 @@
-//! Ids → bytes: a table from which decoding copies, for dense and for sparse ids; and bytes → ordinary tokens.
+//! Ids → bytes: a table from which decoding copies, for dense and for sparse ids; and bytes → tokens.
 
 use std::hash::BuildHasher;
 

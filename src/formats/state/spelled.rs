@@ -1,5 +1,5 @@
-//! The parts of a state: numbers, lists of them, and bytes of a known number; and the state of a vocabulary that
-//! merges by names.
+//! The parts of a state: numbers, lists of them, and bytes of a known number; and the state of a vocabulary
+//! that merges by names.
 
 use rustc_hash::FxHashMap;
 
