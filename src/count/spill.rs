@@ -99,6 +99,7 @@ impl SpillFile {
         take: &mut dyn FnMut(&CountSlot, &[u8]) -> Result<()>,
     ) -> Result<()> {
         let window = (self.merge_bytes / sections.len().max(1)).clamp(1 << 12, 1 << 18);
+        room::check_available(window * sections.len())?;
         let mut heap = BinaryHeap::new();
         for section in sections {
             heap.extend(SectionReader::open(self, section, window)?);
