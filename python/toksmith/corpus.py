@@ -113,11 +113,11 @@ class Corpus:
 
     def without(self, folder: Path) -> Corpus:
         """Return the corpus without the files in a folder, such as one that is written; at least one is left."""
-        corpus, outside = copy.copy(self), folder.absolute()
+        corpus, written = copy.copy(self), folder.resolve()  # it may have other names: links, or ".."
         corpus.sources = [
             source
             for source in self.sources
-            if not (source.is_regular and outside in Path(source.path).absolute().parents)
+            if not (source.is_regular and written in Path(source.path).resolve().parents)
         ]
         if not corpus.sources:
             raise ValueError("no source is given")

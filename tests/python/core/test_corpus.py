@@ -73,10 +73,15 @@ def test_wrong_arguments(sources: Any, options: dict[str, Any], error: type[Exce
         Corpus(sources, **options)
 
 
-def test_a_folder_that_is_written_is_left_out(folder: Path) -> None:
+def test_a_folder_that_is_written_is_left_out(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert [Path(path).name for path in Corpus(folder).without(folder / "out").paths] == ["a.txt", "b.jsonl.gz"]
     (folder / "out").mkdir()
     (folder / "out" / "c.txt").touch()
     assert len(Corpus(folder).paths) == 3 and len(Corpus(folder).without(folder / "out").paths) == 2
     with pytest.raises(ValueError, match="no source is given"):
         Corpus(folder).without(folder)
+    monkeypatch.chdir(folder / "out")
+    assert len(Corpus("../a.txt").without(Path()).paths) == 1
+    assert len(Corpus([folder / "a.txt", "../out/c.txt", "../out/../a.txt"]).without(folder / "out").paths) == 2
+    (folder / "link").symlink_to(folder / "out")
+    assert len(Corpus(folder).without(folder / "link").paths) == 2
