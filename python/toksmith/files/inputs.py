@@ -6,6 +6,7 @@ import glob
 import os
 import re
 import stat
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import IO, NamedTuple
@@ -19,6 +20,11 @@ DEVICE = "/dev/stdin"
 """Standard input as a file."""
 _FACTS = {"state.json", "dataset_info.json", "dataset_dict.json"}
 """What `datasets` writes beside its Arrow files."""
+_VERSIONS = (
+    *("ETag", "etag", "blob_id", "sha", "CRC", "mtime", "LastModified", "last_modified", "Last-Modified"),
+    *("modified", "created"),
+)
+"""What tells the states of a file apart: each system of `fsspec` has some of these facts, surest first."""
 _HEAD_BYTES = 1 << 12
 _MAX_NAME = 255
 """Characters of a name in an error: no longer one can be a file's."""
@@ -36,8 +42,8 @@ class Source(NamedTuple):
 
     `compression` is "gzip", "zstd", "xz", "bzip2" or None. `format` is one of `choices.InputFormat`; None is text
     that is checked when it is read. `fields` are the names of the text in records, and `field_separator` joins
-    them; without a name the text is the whole record, as JSON. `seen` is the size and the time of change of a file;
-    None for a pipe or texts, which have neither. `open` opens a file that is not on this machine. `texts` stands in
+    them; without a name the text is the whole record, as JSON. `seen` is the size and the time of change of a file
+    (at a URL: what tells its states apart); None for a pipe or texts, which have neither. `open` opens a file that is not on this machine. `texts` stands in
     place of a file. `problem` is why the file is not read. `max_record_bytes` is the option of `Corpus`.
     """
 
@@ -158,11 +164,13 @@ def _remote(url: str, reading: Reading) -> Iterator[Source]:
         names = [path]
     if not names:
         raise FileNotFoundError(f"no file matches {shown(url)}")
+    chain = "".join(url.partition("://")[2].partition("::")[1:])  # such as the archive that the file is in
     for name in names:
-        size = system.size(name)
+        facts = system.info(name)
+        size, version = facts.get("size"), next((facts[key] for key in _VERSIONS if facts.get(key)), "")
         yield reading.source(name, functools.partial(system.open, name, "rb"))._replace(
-            path=system.unstrip_protocol(name),
-            seen=None if size is None else Stamp(int(size), 0),
+            path=system.unstrip_protocol(name) + chain,
+            seen=None if size is None else Stamp(int(size), zlib.crc32(str(version).encode())),
         )
 
 

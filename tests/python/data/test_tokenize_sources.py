@@ -6,7 +6,9 @@ import os
 import random
 import sys
 import threading
+import zipfile
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -165,6 +167,21 @@ def test_files_elsewhere(tokenizer: Tokenizer, documents: list[str], tmp_path: P
             toksmith.tokenize("memory://corpus/missing.txt", tokenizer, tmp_path / "missing")
     finally:
         system.rm("/corpus", recursive=True)
+
+
+def test_a_url_whose_file_changed(tokenizer: Tokenizer, tmp_path: Path) -> None:
+    pytest.importorskip("fsspec")
+    source, out = tmp_path / "a.txt", tmp_path / "out"
+    for seconds, text in enumerate(("low", "new"), 1):
+        source.write_text(text)
+        os.utime(source, (seconds, seconds))
+        with nullcontext() if seconds == 1 else pytest.raises(ValueError, match="that has changed since then"):
+            toksmith.tokenize(source.as_uri(), tokenizer, out)
+    for name in "ab":
+        with zipfile.ZipFile(tmp_path / f"{name}.zip", "w") as archive:
+            archive.writestr("in.txt", name)
+    urls = [f"zip://in.txt::{(tmp_path / name).as_uri()}" for name in ("a.zip", "b.zip")]
+    assert [source["name"] for source in toksmith.tokenize(urls, tokenizer, tmp_path / "two")["sources"]] == urls
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="named pipes as POSIX has them")
