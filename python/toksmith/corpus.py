@@ -48,7 +48,8 @@ class Corpus:
         column: The same, and the one that counts in Parquet and Arrow files.
         field_separator: What joins the texts of several fields.
         input_format: "text", "jsonl", "json", "csv", "tsv", "parquet", "arrow", "tar" or "warc": the format of files.
-        document_separator: A string that separates documents in files of text, and is no token.
+        document_separator: A string that separates documents in files of text and in the texts of an iterable, and is
+            no token. Records and columns are not cut.
         errors: "strict" refuses text that is not UTF-8, "replace" reads invalid bytes as U+FFFD.
         max_record_bytes: Bytes, or a text such as "2GB": no line of JSON, row, text in an archive or document that
             cannot be cut may be longer. They are held whole, and a small compressed file may stand for any size.
@@ -182,10 +183,7 @@ class Corpus:
             if source.kind == "column":
                 yield from _rows(source, self.errors, label)
             elif source.texts is not None:
-                for text in _decoded(source.texts, self.errors):
-                    separator = self.document_separator
-                    for part in [text] if separator is None else filter(None, text.split(separator)):
-                        yield Document(source.name, [part])
+                yield from (Document(source.name, [text]) for text in self.texts_of(source.texts))
             else:
                 stream = _core.DocumentStream(
                     source,
@@ -194,6 +192,12 @@ class Corpus:
                     separator=self.document_separator,
                 )
                 yield from _documents(source.name, _parts(stream, read))
+
+    def texts_of(self, texts: Iterable[object]) -> Iterator[str]:
+        """Yield the documents of the texts of an iterable."""
+        for text in _decoded(texts, self.errors):
+            separator = self.document_separator
+            yield from [text] if separator is None else filter(None, text.split(separator))
 
     @contextlib.contextmanager
     def naming(self) -> Iterator[None]:

@@ -14,7 +14,7 @@ const SINGLE_THREAD_BYTES: u64 = 1 << 20;
 const BATCH_BYTES: usize = 1 << 18;
 
 impl Counting {
-    /// Counts documents, which must be valid UTF-8 and are cut at the separator.
+    /// Counts documents, which must be valid UTF-8.
     ///
     /// # Errors
     /// The first error of `documents`, and those of [`Counting::files`].
@@ -38,8 +38,8 @@ impl Counting {
         self.batches(next, control)
     }
 
-    /// Counts documents, which must be valid UTF-8 and are cut at the separator. `next` returns them in
-    /// batches, on this thread, and `None` at the end.
+    /// Counts documents, which must be valid UTF-8. `next` returns them in batches, on this thread, and `None`
+    /// at the end.
     ///
     /// # Errors
     /// Errors of `next`, and those of [`Counting::files`].
@@ -88,15 +88,7 @@ impl Counting {
         let mut end = place;
         for document in batch {
             let text = document.as_ref();
-            let mut at = end;
-            match &self.separator {
-                None => worker.document(text, at, control)?,
-                Some(separator) => separator.split(text).try_for_each(|part| {
-                    worker.document(part, at, control)?;
-                    at += (part.len() + separator.len()) as u64;
-                    Ok(())
-                })?,
-            }
+            worker.document(text, end, control)?;
             end += text.len() as u64;
         }
         control.advance(end - place);

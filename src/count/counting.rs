@@ -10,7 +10,6 @@ use super::slot::CountSlot;
 use crate::control::{Control, PRETOKENS_PER_CHECK};
 use crate::error::Result;
 use crate::pretokenize::Pretokenizer;
-use crate::source::Separator;
 use crate::special::Specials;
 use crate::workers::Lock;
 
@@ -22,8 +21,6 @@ pub(super) const UNKNOWN_TEXT_BYTES: u64 = 1 << 20;
 pub struct Counting {
     pub(super) specials: Specials,
     pub(super) pretokenizer: Pretokenizer,
-    /// In a box, since it is aligned to more bytes than memory of Python.
-    pub(super) separator: Option<Box<Separator>>,
     pub(super) options: CountOptions,
     pub(super) shared: SharedCounts,
     pub(super) spans: Lock<Vec<ReservedPlaces>>,
@@ -37,12 +34,9 @@ impl Counting {
     /// A counting without documents.
     pub fn new(specials: Specials, pretokenizer: Pretokenizer, options: CountOptions) -> Self {
         let shared = SharedCounts::new(options.spill());
-        let separator =
-            options.separator.as_ref().map(|separator| Box::new(Separator::new(separator.as_bytes())));
         Counting {
             specials,
             pretokenizer,
-            separator,
             options,
             shared,
             spans: Lock::default(),

@@ -16,7 +16,7 @@ pub struct CountOptions {
     pub workers: usize,
     /// Bytes of a chunk, which one thread takes at a time.
     pub chunk_bytes: u64,
-    /// What separates the documents of a text. Without a separator a text is one document.
+    /// What separates the documents of a text file. Without a separator the whole file is one document.
     pub separator: Option<String>,
     /// Whether invalid UTF-8 is read as U+FFFD; otherwise it is an error.
     pub replace: bool,

@@ -186,7 +186,7 @@ impl PyShardRun {
     fn texts(&self, py: Python<'_>, texts: Any, progress: Option<Any>) -> PyResult<()> {
         let at = self.run.at();
         let mut feed = TextFeed::new(texts, at)?;
-        self.feed(py, at.source + 1, |py| feed.next(py), progress)
+        self.feed(py, (at.source + 1, true), |py| feed.next(py), progress)
     }
 
     /// Processes columns of texts in place of the remaining sources before `end`: objects with the attributes
@@ -195,7 +195,7 @@ impl PyShardRun {
     #[pyo3(signature = (end, columns, *, progress=None))]
     fn columns(&self, py: Python<'_>, end: usize, columns: Any, progress: Option<Any>) -> PyResult<()> {
         let mut feed = ColumnFeed::new(columns, self.run.at())?;
-        self.feed(py, end, |py| feed.next(py), progress)
+        self.feed(py, (end, false), |py| feed.next(py), progress)
     }
 
     /// Closes all shards, saves a last snapshot, and returns it.
@@ -213,12 +213,12 @@ impl PyShardRun {
     fn feed(
         &self,
         py: Python<'_>,
-        end: usize,
+        until: (usize, bool),
         mut next: impl FnMut(Python<'_>) -> PyResult<Option<TextJob>> + Send,
         progress: Option<Any>,
     ) -> PyResult<()> {
         call::long(py, progress, |control| {
-            self.run.texts(&self.encoder, end, || call::attached(&mut next), control)
+            self.run.texts(&self.encoder, until, || call::attached(&mut next), control)
         })
     }
 }

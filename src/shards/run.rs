@@ -90,16 +90,17 @@ impl ShardRun {
     }
 
     /// Processes texts that the calling thread makes. They are the texts of the remaining sources before
-    /// `end`.
+    /// `end`. The separator cuts them if `is_cut`, and they are no records.
     pub fn texts(
         &self,
         encoder: &Encoder,
-        end: usize,
+        (end, is_cut): (usize, bool),
         mut next: impl FnMut() -> Result<Option<TextJob>> + Send,
         control: &Control,
     ) -> Result<()> {
         control.begin(Stage::Encode, 0);
-        let read = self.options.read();
+        let mut read = self.options.read();
+        read.separator = read.separator.filter(|_| is_cut && self.reader.is_none());
         let cutter = ChunkCutter::new(&read, None);
         let jobs = || Ok(next()?.map(Job::Texts));
         self.work((encoder, &cutter), control, (jobs, true))?;

@@ -48,7 +48,6 @@ pub(crate) use parts::{ChunkDocuments, DocumentPart};
 pub(crate) use plan::Plan;
 pub(crate) use records::JsonText;
 pub(crate) use regular::{Links, open_regular, write_whole};
-pub(crate) use separator::Separator;
 pub use skipped::Skipped;
 pub use sniff::format_of_file;
 pub use stamp::Stamp;

@@ -146,9 +146,9 @@ impl<'c, 't> ChunkDocuments<'c, 't> {
         Ok(())
     }
 
-    /// Adds the text of the caller of this number, a document.
+    /// Adds the documents of the caller's text of this number.
     pub(crate) fn add_own(&mut self, text: &'t [u8], source: usize, number: u64) -> Added {
-        self.add(text, (&Skipped { line: Some(number), ..Skipped::invalid(source, 0) }, 0), (true, true))
+        self.add_text(text, &Skipped { line: Some(number), ..Skipped::invalid(source, 0) }, (true, true))
     }
 
     /// Adds a row of a table that has no text.

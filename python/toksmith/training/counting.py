@@ -117,7 +117,10 @@ def begun(
             counting.texts(tables.texts(group, texts.errors), progress=report)
         else:
             for source in group:
-                counting.texts(source.texts or (), replace=replace, progress=report)
+                given = source.texts or ()
+                counting.texts(
+                    given if separator is None else texts.texts_of(given), replace=replace, progress=report
+                )
     return counting
 
 

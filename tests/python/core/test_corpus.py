@@ -47,6 +47,31 @@ def test_texts() -> None:
         texts(Corpus(range(3)))  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("kind", ["text", "iterable", "jsonl", "parquet"])
+def test_a_separator_cuts_texts_and_no_records(kind: str, tmp_path: Path) -> None:
+    given: list[str | bytes] = ["one|two||", b"three"]
+    path = tmp_path / f"a.{kind}"
+    if kind == "text":
+        path.write_text("one|two||three")
+    elif kind == "jsonl":
+        path.write_text('{"text": "one|two||"}\n{"text": "three"}\n')
+    elif kind == "parquet":
+        pa = pytest.importorskip("pyarrow")
+        pytest.importorskip("pyarrow.parquet").write_table(pa.table({"text": ["one|two||", "three"]}), path)
+    expected = ["one", "two", "three"] if kind in ("text", "iterable") else ["one|two||", "three"]
+
+    def corpus() -> Corpus:
+        return Corpus(iter(given) if kind == "iterable" else path, document_separator="|")
+
+    assert texts(corpus()) == expected
+    counts = toksmith.count_pretokens(corpus(), pattern=None)
+    assert [pretoken.decode() for pretoken, _ in counts.items()] == expected
+    assert toksmith.train(corpus(), 257, pattern=None) == toksmith.train(counts, 257)
+    toksmith.tokenize(corpus(), toksmith.Tokenizer(), tmp_path / "out")
+    documents = toksmith.data.open(tmp_path / "out").documents
+    assert [documents.text(at) for at in range(len(documents))] == expected
+
+
 def test_functions_take_a_corpus(folder: Path) -> None:
     corpus = Corpus(folder, field="body")
     counts = toksmith.count_pretokens(corpus)

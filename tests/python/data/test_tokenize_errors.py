@@ -136,6 +136,9 @@ def test_texts_that_are_none(workers: int, tokenizer: Tokenizer, tmp_path: Path)
         told = toksmith.tokenize(iter(texts), tokenizer, tmp_path / "out", on_error="skip", workers=workers)
     shards_oracle.check(tmp_path / "out", shards_oracle.expected(tokenizer, GOOD))
     assert [one["place"] for one in told["skipped"]] == ["text number 3", "text number 4"]
+    with pytest.raises(ValueError, match="texts: text number 1: not UTF-8 at byte 2"):
+        separated = toksmith.Corpus(iter(["a|b", b"c|\xff"]), document_separator="|")
+        toksmith.tokenize(separated, tokenizer, tmp_path / "separated", workers=workers)
     for wrong in (5, None, ["a"]):
         with pytest.raises(TypeError, match=f"text number 1 is {type(wrong).__name__}: texts are str or bytes"):
             toksmith.tokenize(iter(["a", wrong]), tokenizer, tmp_path / f"t{wrong}", workers=workers)

@@ -96,7 +96,7 @@ def test_parquet_that_is_broken(tokenizer: Tokenizer, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("options", [{}, {"shuffle": 5, "shuffle_buffer": 700}], ids=["in order", "shuffled"])
-@pytest.mark.parametrize("kind", ["texts", "parquet", "mixed"])
+@pytest.mark.parametrize("kind", ["texts", "separated", "parquet", "mixed"])
 def test_going_on_in_the_middle(
     kind: str,
     options: dict[str, Any],
@@ -114,13 +114,17 @@ def test_going_on_in_the_middle(
         data = "".join(json.dumps({"text": text}) + "\n" for text in some).encode()
         path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
 
+    separator = "<&>" if kind == "separated" else None
+    given = [separator.join(documents[at : at + 2]) for at in range(0, 200, 2)] if separator else documents
+
     def ending(count: int) -> Iterator[str]:
-        yield from documents[:count]
+        yield from given[:count]
         raise Stopped("the sources end here")
 
     def sources(part: float) -> Any:
-        if kind == "texts":
-            return ending(int(part * len(documents))) if part < 1 else iter(documents)
+        if kind in ("texts", "separated"):
+            some = ending(int(part * len(given))) if part < 1 else iter(given)
+            return Corpus(some, document_separator=separator)
         paths = [texts[0]] if kind == "parquet" else list(texts)
         # A table is read in places.
         size = sum(path.stat().st_size for path in paths) + (20_000 if part < 1 else 10**9)
@@ -138,9 +142,9 @@ def test_going_on_in_the_middle(
         if state.exists():
             snapshot = json.loads(state.read_text())["state"]["snapshot"]
             places.add((snapshot["at"]["source"], snapshot["at"]["offset"], snapshot["passed"]))
-    assert len(places) > {"texts": 3, "parquet": 1, "mixed": 1}[kind]
+    assert len(places) > {"texts": 3, "separated": 3, "parquet": 1, "mixed": 1}[kind]
     toksmith.tokenize(sources(1), tokenizer, out, **options)
-    some = documents[:90] if kind == "parquet" else documents
+    some = documents[:90] if kind == "parquet" else list(filter(None, documents)) if separator else documents
     options["append"] = [tokenizer.special_tokens[END]]
     shards_oracle.check(out, shards_oracle.expected(tokenizer, some, **options))
 
