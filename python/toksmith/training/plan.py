@@ -31,11 +31,13 @@ CONFLICTS: dict[tuple[str, ...], str] = {
     ("superwords", "parity"): "their stage learns from one text",
     ("superwords", "checkpoint"): "a checkpoint has the merges of one stage",
     ("superwords", "PretokenCounts"): "they are learned from texts, and these are counts",
+    ("superwords", "IdOrder('last')"): "special tokens have their ids before the second stage",
     ("forced_tokens", "base", "superwords"): "they belong to the first stage, which the base replaces",
     ("min_pretoken_count", "base", "superwords"): "it belongs to the first stage, which the base replaces",
     ("ids", "base"): "its ids stay, and new ones follow the highest",
 }
-"""Options that cannot be combined, and why; "PretokenCounts" stands for sources that are all counted."""
+"""Options that cannot be combined, and why; "PretokenCounts" stands for sources that are all counted, and
+"IdOrder('last')" for `ids` with special tokens last."""
 Runs: TypeAlias = "tuple[_core.Pretokenizer, Callable[[_core.Pretokenizer], _core.PretokenCounts]]"
 """The pattern of runs of words, and what counts all pretokens of a text."""
 _BYTES_PER_SLOT = 32
@@ -281,6 +283,7 @@ def _warn_if_short(options: Options, added: int) -> None:
 
 def _check_conflicts(request: Request, has_forced: bool, is_counted: bool) -> None:
     values = vars(request) | {"forced_tokens": has_forced or None, "PretokenCounts": is_counted or None}
+    values["IdOrder('last')"] = True if getattr(request.ids, "special_tokens", None) == "last" else None
     values["min_pretoken_count"] = None if request.min_pretoken_count == 1 else request.min_pretoken_count
     for names, reason in CONFLICTS.items():
         if all(values[name] is not None for name in names):
