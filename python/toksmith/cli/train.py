@@ -7,6 +7,7 @@ import click
 
 from .._internal import choices
 from ..corpus import Corpus
+from ..files import whole_files
 from ..formats import sources
 from ..training.options import IdOrder
 from ..training.plan import Plan, Request
@@ -93,6 +94,7 @@ def train(
     read = [*corpus.paths, *(() if base is None else sources.files_of(base)), *filter(None, [checkpoint])]
     for path in filter(None, (out, learning.get("log"))):
         streams.check(path, read)
+    whole_files.check_different(filter(None, (out, learning.get("log"), checkpoint)))
     if out.endswith(".tiktoken"):
         raise UsageError(
             f"{out}: this command writes toksmith's own files, and -t would read one of this name as a rank file; "

@@ -202,6 +202,15 @@ def check_not_read(out: str | os.PathLike[str], inputs: Iterable[str | os.PathLi
             raise ValueError(f"{os.fspath(out)}: this file is read too{other_name}: name another one to write")
 
 
+def check_different(outs: Iterable[str | os.PathLike[str]]) -> None:
+    """Refuse outputs of which two are the same file."""
+    seen: set[str] = set()
+    for out in outs:
+        if (real := os.path.realpath(out)) in seen:
+            raise ValueError(f"{os.fspath(out)}: two outputs have this name: give each a file of its own")
+        seen.add(real)
+
+
 def _regular(path: str | os.PathLike[str]) -> os.stat_result | None:
     """Return the status of a regular file; None for any other: a device or a pipe may be both read and written."""
     try:

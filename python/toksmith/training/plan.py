@@ -105,9 +105,11 @@ class Plan:
         for counts in ready:
             _check_counts(counts, self.options)
         self.texts = [text if isinstance(text, PretokenCounts) else Corpus.of(text) for text in texts]
+        written = [path for path in (self.log, self.checkpoint and self.checkpoint.path) if path is not None]
+        whole_files.check_different(written)
         for corpus in (text for text in self.texts if isinstance(text, Corpus)):
-            if self.log is not None:
-                whole_files.check_not_read(self.log, corpus.paths)
+            for path in written:
+                whole_files.check_not_read(path, corpus.paths)
             if self.superwords is not None:
                 check_read_twice(corpus)
         self.sources: Mapping[str, Text] = sources if isinstance(sources, Mapping) else {}

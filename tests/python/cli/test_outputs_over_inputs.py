@@ -105,6 +105,8 @@ def test_plots_logs_and_standard_input(folder: Path) -> None:
     ):
         done = run_command(*arguments, cwd=folder)
         assert f"error: {out}: this file is read too{name}:" in done.stderr.decode(), arguments
+    done = run_command("train", "book.txt", "--vocab-size", "260", "-o", "new", "--checkpoint", "./new", cwd=folder)
+    assert "error: ./new: two outputs have this name" in done.stderr.decode()
     assert contents(folder) == before
     with (folder / "book.txt").open("rb") as read:
         saved = os.dup(0)

@@ -67,6 +67,17 @@ def test_a_callback_that_stops_the_training_leaves_a_checkpoint(tmp_path: Path) 
     assert [file.name for file in tmp_path.iterdir()] == ["checkpoint"]
 
 
+def test_outputs_of_a_training_are_files_of_their_own(tmp_path: Path) -> None:
+    source, path = tmp_path / "in/a.txt", tmp_path / "in/c.csv"
+    source.parent.mkdir()
+    source.write_text("low lower")
+    with pytest.raises(ValueError, match=r"c\.csv: two outputs have this name"):
+        train(source, 258, checkpoint=path, log=tmp_path / "in/../in/c.csv")
+    train(source, 258, checkpoint=path)
+    with pytest.raises(ValueError, match=r"c\.csv: this file is read too"):
+        train(source.parent, 258, checkpoint=path)
+
+
 CHILD = r"""
 import random, sys
 from toksmith import PretokenCounts, train
