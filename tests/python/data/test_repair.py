@@ -124,6 +124,14 @@ def test_every_shard_and_the_tokenizer(source: Path, out: Path, tokenizer: Token
     check_repaired(out, dict.fromkeys(sorted(names), Path.unlink), again)
 
 
+@pytest.mark.parametrize("damage", [flip, lambda path: path.write_bytes(b"")])
+def test_a_damaged_tokenizer(damage: Callable[[Path], Any], source: Path, out: Path, tokenizer: Tokenizer) -> None:
+    def again() -> Any:
+        return toksmith.tokenize(source, tokenizer, out, **OPTIONS)
+
+    check_repaired(out, {"tokenizer.toksmith": damage}, again)
+
+
 def test_the_tokenizer_alone_is_saved_without_reading_documents(
     source: Path, out: Path, tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
