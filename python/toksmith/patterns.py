@@ -72,6 +72,9 @@ class Pattern(NamedTuple):
     unmatched: choices.Unmatched
     unicode: str | None
 
+    def __str__(self) -> str:
+        return shown(self)
+
     def fields(self) -> dict[str, Any]:
         """Return what files hold of the pattern. It decides the name."""
         return {

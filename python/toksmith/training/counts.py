@@ -247,7 +247,7 @@ class PretokenCounts:
         if set(self._special_tokens) != set(other._special_tokens):
             raise ValueError(
                 "counts with different special tokens cannot be added: "
-                f"{self._special_tokens} and {other._special_tokens}"
+                f"{shown(self._special_tokens)} and {shown(other._special_tokens)}"
             )
         return self._like(self._core.plus(other._core), other._has_order)
 
@@ -282,6 +282,6 @@ def check_specials(counts: PretokenCounts, names: list[str]) -> None:
     """Check that counts were made with these special tokens."""
     if set(names) != set(counts._special_tokens):
         raise ValueError(
-            f"the counts were made with the special tokens {counts._special_tokens}, not {names}: "
+            f"the counts were made with the special tokens {shown(counts._special_tokens)}, not {shown(names)}: "
             "leave special_tokens out, or count anew"
         )

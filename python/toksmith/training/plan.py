@@ -331,7 +331,7 @@ def _check_counts(counts: PretokenCounts, options: Options) -> None:
         raise ValueError(f"the counts were made under {counts._pattern}, {other.format(options.pattern)}")
     names = options.special_tokens
     if missing := [name for name in names if name not in counts._special_tokens and name not in options.new_specials]:
-        raise ValueError(f"the counts were made without the special tokens {missing} of the base: count anew")
+        raise ValueError(f"the counts were made without the special tokens {shown(missing)} of the base: count anew")
     check_specials(counts, names)
 
 

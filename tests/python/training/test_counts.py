@@ -325,6 +325,18 @@ def test_counts_read_like_a_mapping() -> None:
         count_pretokens(counts)
 
 
+def test_messages_show_the_beginning_of_a_pattern_and_of_names() -> None:
+    pattern, names = "|".join(f"(?:a{number})" for number in range(900)), [f"<{'s' * 500}>"]
+    counts = PretokenCounts({b"a": 1}, pattern=pattern, special_tokens=names)
+    for other in (PretokenCounts({b"a": 1}), PretokenCounts({b"a": 1}, pattern=pattern)):
+        with pytest.raises(ValueError, match="cannot be added") as failed:
+            counts + other
+        assert len(str(failed.value)) < 300
+    with pytest.raises(ValueError, match="the counts were made under Pattern") as failed:
+        train(counts, 257, pattern="gpt2")
+    assert len(str(failed.value)) < 300
+
+
 def test_rare_pretokens_can_be_left_out(documents: list[str]) -> None:
     whole = count_pretokens(iter(documents), special_tokens=[END])
     for least in (0, 1, 2, 5):
