@@ -104,7 +104,7 @@ def _warn_of_losses(tokenizer: Tokenizer, out: str, to: Format) -> None:
         flags += ["--unmatched", cut.unmatched]
     specials = list(tokenizer.special_tokens.items())
     for name, id in specials[:_MOST_NAMED]:
-        flags += ["--special-token", f"{name}={id}" if to == "tiktoken" else name]
+        flags += ["--special-token", f"{name}={id}"]
     if not flags:
         return
     more = (

@@ -50,9 +50,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory, tokenizer: Tokenizer) -> Pa
 
 def options_of(format: str, tokenizer: Tokenizer) -> list[str]:
     """What must be said of a file beside its name."""
-    if format == "tiktoken":
-        return ["--pattern", "gpt2", "--special-token", f"{SPECIAL}={tokenizer.special_tokens[SPECIAL]}"]
-    return ["--special-token", SPECIAL] if format == "gpt2" else []
+    pattern = ["--pattern", "gpt2"] if format == "tiktoken" else []
+    special = f"{SPECIAL}={tokenizer.special_tokens[SPECIAL]}"
+    return [*pattern, "--special-token", special] if format in ("gpt2", "tiktoken") else []
 
 
 @pytest.mark.parametrize("start", NAMES)
@@ -81,7 +81,7 @@ def test_what_is_converted_twice_is_the_same_file(folder: Path, tmp_path: Path, 
 
 
 def test_a_warning_says_how_to_load_it_again(folder: Path, tmp_path: Path) -> None:
-    specials = ["a b", "cc", "dd", "ee", "ff"]
+    specials = ["a b", "cc=9", "dd", "ee", "ff"]
     other = toksmith.train(iter([TEXT]), 280, special_tokens=specials, pattern=r"\w+|\s")
     other.save(tmp_path / "o.json")
     for to, out in (("tiktoken", "o.tiktoken"), ("gpt2", "pair")):
@@ -91,10 +91,10 @@ def test_a_warning_says_how_to_load_it_again(folder: Path, tmp_path: Path) -> No
         assert message.startswith(start)
         assert message.endswith(" and 2 special tokens more, or all in --special-tokens FILE\n")
         options = shlex.split(message.removeprefix(start).rpartition(" and 2 special")[0])
-        more = [f"{name}={other.special_tokens[name]}" if to == "tiktoken" else name for name in ("ee", "ff")]
+        more = [f"{name}={other.special_tokens[name]}" for name in ("ee", "ff")]
         options += [word for name in more for word in ("--special-token", name)]
-        encoded = run_command("encode", "-t", out, *options, stdin=b"a bcc low..low", cwd=tmp_path)
-        assert [int(id) for id in encoded.stdout.split()] == other.encode("a bcc low..low"), encoded.stderr
+        encoded = run_command("encode", "-t", out, *options, stdin=b"a bcc=9 low..low", cwd=tmp_path)
+        assert [int(id) for id in encoded.stdout.split()] == other.encode("a bcc=9 low..low"), encoded.stderr
     assert run(folder / "start.json", "x.toksmith", "--to", "toksmith", cwd=tmp_path) == (
         "x.toksmith: toksmith, 290 tokens, 1 of them special\n"
     )
