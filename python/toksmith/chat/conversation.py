@@ -159,6 +159,7 @@ class Layout:
 def conversation(
     core: _core.Tokenizer,
     messages: Iterable[Mapping[str, Any]],
+    /,
     *,
     chat_template: str | None = None,
     trusted: Iterable[str] = (),

@@ -19,8 +19,8 @@ message among those of the assistant, modulo four."""
 def _in_pieces(method: Callable[..., Any]) -> Any:
     """Return a method of `str` that cuts a text into pieces, for `MarkedText`."""
 
-    def cut(text: MarkedText, sep: Any = None, *options: Any) -> Any:
-        pieces, at, marked = method(text, sep, *options), 0, []
+    def cut(text: MarkedText, sep: Any = None, *options: Any, **named: Any) -> Any:
+        pieces, at, marked = method(text, sep, *options, **named), 0, []
         # Separators are between the pieces, or pieces themselves, or white space, with which no piece begins.
         gap = len(sep) if isinstance(pieces, list) and isinstance(sep, str) else 0
         for piece in pieces:

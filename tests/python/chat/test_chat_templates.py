@@ -331,6 +331,7 @@ def test_special_tokens_of_a_call() -> None:
     template = "{{ bos_token }}{{ messages[0].content }}{{ other }}"
     options = {"chat_template": template, "bos_token": "<s>", "other": "<s>"}
     assert tokenizer.encode_messages(chat, **options) == [256, *b"<s><s>"]
+    assert tokenizer.apply_chat_template(chat, chat_template="{{ core }}", core="low") == "low"
 
 
 def test_a_template_of_gguf(tmp_path: Path, ours: Tokenizer) -> None:

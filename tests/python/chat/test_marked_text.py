@@ -53,6 +53,12 @@ def test_methods_are_those_of_str(name: str, arguments: list[tuple[Any, ...]]) -
             check(getattr(text, name)(*each), getattr(str.__str__(text), name)(*each))
 
 
+def test_named_arguments() -> None:
+    text = MarkedText("a,b,c", b"\1\0\2\0\3")
+    check(text.split(",", maxsplit=1), ["a", "b,c"])
+    check(text.rsplit(sep=",", maxsplit=1), ["a,b", "c"])
+
+
 def test_overlapping_separators() -> None:
     for sep in ("aa", "ab", "aba"):
         rng = random.Random(sep)
