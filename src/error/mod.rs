@@ -4,7 +4,7 @@ mod show;
 
 use std::path::PathBuf;
 
-use show::{asked, offered, place};
+use show::{asked, offered, place, summed};
 pub(crate) use show::{show, show_reason, show_text, unexpected_map};
 
 /// The result of a function of the core that can fail.
@@ -26,11 +26,7 @@ pub enum Error {
     },
 
     /// A sum of counts passed 2^63, the highest count that is accepted.
-    #[error(
-        "the count of {} followed by {} passes 2^63: counts of this size cannot be added",
-        show(left),
-        show(right)
-    )]
+    #[error("{} passes 2^63: counts of this size cannot be added", summed(left, right))]
     CountOverflow {
         /// Bytes of the pair's left token.
         left: Vec<u8>,

@@ -60,6 +60,13 @@ pub(super) fn asked(bytes: usize) -> String {
     if bytes == 0 { String::new() } else { format!(": {bytes} bytes could not be had") }
 }
 
+pub(super) fn summed(left: &[u8], right: &[u8]) -> String {
+    match right {
+        [] => format!("the sum of the counts up to {}", show(left)),
+        _ => format!("the count of {} followed by {}", show(left), show(right)),
+    }
+}
+
 pub(super) fn offered(offer: Option<(u64, u64)>) -> String {
     let Some((count, kept)) = offer else { return String::new() };
     format!(

@@ -1,9 +1,11 @@
 //! Which special tokens a call turns into their ids, and which it refuses.
 
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
 use super::call;
+use super::vocabulary::shown;
 use crate::control::Control;
 use crate::error::{Error, Result, show};
 use crate::{SpecialSet, SpecialTokens};
@@ -29,10 +31,19 @@ impl PySpecialSet {
 }
 
 /// The argument `special`: a bool for all special tokens or none, or a set.
-#[derive(FromPyObject)]
 pub(super) enum Special<'py> {
     All(bool),
     Of(Bound<'py, PySpecialSet>),
+}
+
+impl<'py> FromPyObject<'_, 'py> for Special<'py> {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let set = value.cast::<PySpecialSet>().map(|set| Special::Of(set.to_owned()));
+        let wrong = |_| PyTypeError::new_err(format!("special is True or False, not {}", shown(&value)));
+        set.or_else(|_| value.extract().map(Special::All)).map_err(wrong)
+    }
 }
 
 impl Special<'_> {

@@ -93,7 +93,9 @@ def compare(
     translations = _files_of(parallel, "--parallel")
     if len(translations) < len(parallel):
         raise UsageError("--parallel names a language twice: each has one file")
-    files = [*on, *itertools.chain(*languages.values(), *translations.values())]
+    of_languages = [*itertools.chain(*languages.values(), *translations.values())]
+    streams.check_inputs(of_languages, None, None, argument="NAME=FILE")
+    files = [*on, *of_languages]
     pictures = [] if plots is None else [str(Path(plots, f"{name}.svg")) for name in drawing.TITLES]
     if output or pictures:
         read: list[str | Path] = [path for tokenizer in named.values() for path in sources.files_of(tokenizer)]

@@ -118,7 +118,7 @@ class VocabChange:
     def load(cls, path: str | os.PathLike[str]) -> VocabChange:
         """Load a file that `save` wrote; `ValueError` for any other, and for a damaged one."""
         try:
-            with reading.open_regular(path) as file, np.load(file, allow_pickle=False) as arrays:
+            with reading.open_regular(path) as file, np.lib.npyio.NpzFile(file) as arrays:
                 return cls(**{field.name: arrays[field.name] for field in fields(cls)})
         except (ValueError, TypeError, KeyError, EOFError, AttributeError, zipfile.BadZipFile, zlib.error) as error:
             raise ValueError(f"{os.fspath(path)}: not a file of VocabChange.save: {error}") from None

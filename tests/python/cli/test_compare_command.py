@@ -149,6 +149,11 @@ ERRORS: list[tuple[str, int, str]] = [
     ("small.json small.json --on in", 2, "two tokenizers are called small.json: give one another name"),
     ("nowhere.json --on in", 1, "nowhere.json: No such file or directory"),
     ("small.json --on nope.txt", 1, "nope.txt: No such file or directory"),
+    (
+        "small.json --language de=nope.txt",
+        1,
+        "nope.txt: No such file or directory: a text is read from standard input",
+    ),
     ("small.json --on bad.txt", 1, "bad.txt: not UTF-8 at byte 2: give --errors replace"),
     ("small.json --on empty.txt", 1, "there is no text to compare on"),
     ("small.json --on in -o report.pdf", 2, "--output ends in .html, .json or .txt: report.pdf does not"),

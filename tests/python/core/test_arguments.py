@@ -105,6 +105,7 @@ VALUES: list[tuple[Call, str]] = [
     (lambda at: toksmith.lab.compare(5, at.text), "tokenizers is a list of tokenizers, or a mapping"),
     (lambda at: document.write("page.html", at.t), "tokenizers is a mapping of names to tokenizers, not Tokenizer"),
     (lambda at: at.t.encode("a", dropout="x"), "dropout is a number, not str: 'x'"),
+    (lambda at: at.t.encode("a", special="no"), "special is True or False, not 'no'"),
     (lambda at: at.t.encode_to_numpy(b"a"), "a text is a str, not bytes; Tokenizer.encode takes bytes"),
     (lambda at: at.t.encode_iterable(at.text), "not PosixPath: encode_file takes a path"),
     (lambda at: at.t.encode_iterable(5), "iterable is an iterable of str, such as an open file, not int"),
