@@ -500,8 +500,8 @@ class Tokenizer:
         """Return `ids`, unchanged, with those of `text` behind them: what a model sees after it sampled `ids`.
 
         The text is encoded as one that goes on, so it gets no space in front where a tokenizer adds one. Ids that the
-        tokenizer lacks stay. `crosses` says whether encoding the text of all ids anew would make a token across the
-        border: then the model sees other ids than those it was trained on.
+        tokenizer lacks stay. `crosses` says whether encoding the text behind the last special id anew would make a
+        token across the border: then the model sees other ids than those it was trained on.
 
         >>> Tokenizer().append([104, 105, 999], "!")
         EncodedPair(ids=[104, 105, 999, 33], border=3, crosses=False)

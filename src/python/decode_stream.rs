@@ -77,7 +77,7 @@ impl DecodeStreams {
         Ok(streams.len() - 1)
     }
 
-    /// End the text of a stream and take it out: the streams behind it move up by one, as in `list.pop`.
+    /// End the text of a stream and take it out: the streams behind it move up by one.
     /// Return what is left of its text.
     ///
     /// Raises: IndexError: There is no such stream.
