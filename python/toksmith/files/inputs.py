@@ -43,8 +43,9 @@ class Source(NamedTuple):
     `compression` is "gzip", "zstd", "xz", "bzip2" or None. `format` is one of `choices.InputFormat`; None is text
     that is checked when it is read. `fields` are the names of the text in records, and `field_separator` joins
     them; without a name the text is the whole record, as JSON. `seen` is the size and the time of change of a file
-    (at a URL: what tells its states apart); None for a pipe or texts, which have neither. `open` opens a file that is not on this machine. `texts` stands in
-    place of a file. `problem` is why the file is not read. `max_record_bytes` is the option of `Corpus`.
+    (at a URL: what tells its states apart); None for a pipe or texts, which have neither. `open` opens a file that is
+    not on this machine. `texts` stands in place of a file. `problem` is why the file is not read. `max_record_bytes`
+    is the option of `Corpus`.
     """
 
     path: str
