@@ -105,7 +105,8 @@ class Plan:
         for counts in ready:
             _check_counts(counts, self.options)
         self.texts = [text if isinstance(text, PretokenCounts) else Corpus.of(text) for text in texts]
-        written = [path for path in (self.log, self.checkpoint and self.checkpoint.path) if path is not None]
+        outs = (self.log, None if self.checkpoint is None else self.checkpoint.path)
+        written = [path for path in outs if path is not None]
         whole_files.check_different(written)
         for corpus in (text for text in self.texts if isinstance(text, Corpus)):
             for path in written:

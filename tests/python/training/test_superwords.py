@@ -130,7 +130,7 @@ def test_merges_and_ids_are_those_of_the_definition(seed: int, tmp_path: Path) -
         "ties": ties,
         "min_frequency": least,
         "special_tokens": [END],
-        "special_ids": rng.choice(SPECIAL_IDS),
+        "special_ids": rng.choice(SPECIAL_IDS[:2]),  # "last" is refused
         "byte_order": rng.choice(BYTE_ORDERS),
     }
     first = quietly(train_as_asked, iter(texts), superwords.first_size(size), **options)
