@@ -117,10 +117,8 @@ def begun(
             counting.texts(tables.texts(group, texts.errors), progress=report)
         else:
             for source in group:
-                given = source.texts or ()
-                counting.texts(
-                    given if separator is None else texts.texts_of(given), replace=replace, progress=report
-                )
+                own = source.texts or ()
+                counting.texts(own if separator is None else texts.texts_of(own), replace=replace, progress=report)
     return counting
 
 
