@@ -40,9 +40,9 @@ impl<'py> FromPyObject<'_, 'py> for Special<'py> {
     type Error = PyErr;
 
     fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        let set = value.cast::<PySpecialSet>().map(|set| Special::Of(set.to_owned()));
         let wrong = |_| PyTypeError::new_err(format!("special is True or False, not {}", shown(&value)));
-        set.or_else(|_| value.extract().map(Special::All)).map_err(wrong)
+        let set = |_| value.cast::<PySpecialSet>().map(|set| Special::Of(set.to_owned())).map_err(wrong);
+        value.extract().map(Special::All).or_else(set)
     }
 }
 
