@@ -83,7 +83,10 @@ pub fn write_units<U: CodeUnit>(text: &str, units: &mut [MaybeUninit<U>]) {
             && u128::from_ne_bytes(*block) & HIGH_BITS == 0
             && let Some(to) = units[at..].first_chunk_mut::<ASCII_BLOCK_BYTES>()
         {
-            *to = block.map(|byte| MaybeUninit::new(U::from(byte)));
+            // Compilers make vector code of a loop over places; of `map` they do not everywhere.
+            for place in 0..ASCII_BLOCK_BYTES {
+                to[place].write(U::from(block[place]));
+            }
             (bytes, at) = (tail, at + ASCII_BLOCK_BYTES);
         }
         // Up to 16 characters are decoded one by one before the next look for an ASCII block: text beyond
