@@ -6,16 +6,24 @@
 //! | less than [`FULL_AFTER`] | the same | a copy of the seeds, 4 to 8 MB, to which it adds | 0.5 to 0.9 ms |
 //! | more | of full size, 16 MB and more, with what was in the one before | the same | 0.7 to 1.4 ms |
 //!
+//! From half the text on, a thread prepares the cache of full size ([`Preparation`]); then each call copies a
+//! part. Meanwhile calls go on with what they have, until they have seen [`LATE`] times the text.
+//!
 //! A call that would give its scratch a cache of full size in the end makes it at once. Text of small calls
 //! counts for less: making a cache would delay them most, and they bring few pretokens twice.
 
-use super::cache::{self, Cache};
+use std::sync::mpsc::TryRecvError;
+
+use super::cache::{self, Cache, Preparation};
 use super::seeds::{Seeds, Store};
 
 /// Counted bytes after which a scratch gets a copy of the seeds. Documents of 32 KB get it with the first.
 const COPY_AFTER: usize = 1 << 15;
 /// Counted bytes after which the cache gets its full size.
 const FULL_AFTER: usize = 1 << 20;
+/// Calls go on without a cache of full size until they have seen this many times the text, if a thread
+/// prepares it: in a child that was forked meanwhile it never comes.
+const LATE: usize = 8;
 /// Texts of at least this many bytes count in full.
 pub(super) const MIN_FULL_CALL_BYTES: usize = 1 << 15;
 /// Texts of fewer bytes are tiny.
@@ -24,6 +32,22 @@ const TINY_CALL_BYTES: usize = 1 << 11;
 /// 400 fresh documents of 512 bytes take a fifth to a third longer if a copy is made within them.
 const SMALL_CALL_DIVISOR: usize = 2;
 const TINY_CALL_DIVISOR: usize = 8;
+
+/// The cache of a scratch, which starts with the vocabulary's tokens.
+#[derive(Default)]
+pub(super) struct OwnCache {
+    cache: Option<Cache>,
+    /// A cache of full size, until it is used.
+    next: Option<Next>,
+}
+
+/// A cache that will be used.
+enum Next {
+    /// A thread prepares it.
+    Prepared(Preparation),
+    /// Calls fill it: so many parts are copied.
+    Filled(Cache, usize),
+}
 
 /// The sizes that the caches of an encoder's scratches grow to.
 #[derive(Clone, Copy)]
@@ -57,26 +81,77 @@ impl Growth {
     #[inline]
     pub(super) fn store<'a>(
         self,
-        own: &'a mut Option<Cache>,
+        own: &'a mut OwnCache,
         seen: &mut usize,
         seeds: &'a Seeds,
         new_seeds: impl FnOnce() -> Cache,
     ) -> Store<'a> {
-        let lent = if own.is_none() { seeds.lend() } else { None };
-        if let Some(from) = own.as_ref().or(lent.as_ref().map(Store::cache)) {
+        let lent = if own.cache.is_none() { seeds.lend() } else { None };
+        if let Some(from) = own.cache.as_ref().or(lent.as_ref().map(Store::cache)) {
             let copy_bits = if let Some(Store::Shared(seeds)) = &lent { seeds.bits_of_copy() } else { 0 };
-            let bits = self.bits(*seen, copy_bits);
-            if bits > own.as_ref().map_or(0, Cache::bits) {
-                match from.to_own(bits) {
-                    None => *seen = 0, // there is no memory for a cache: it is tried again after as much text
-                    larger => *own = larger,
-                }
+            let bits = own.cache.as_ref().map_or(0, Cache::bits);
+            let is_due = self.bits(*seen, copy_bits) > bits;
+            let is_near = bits < self.full_bits && own.next.is_none() && *seen >= self.full_after / 2;
+            if (is_due || is_near)
+                && let Some(larger) = self.grown(from, (bits, copy_bits), seen, &mut own.next)
+            {
+                own.cache = Some(larger);
             }
         }
         match lent {
-            Some(lent) if own.is_none() => lent,
-            _ => Store::Own(own.get_or_insert_with(new_seeds)),
+            Some(lent) if own.cache.is_none() => lent,
+            _ => Store::Own(own.cache.get_or_insert_with(new_seeds)),
         }
+    }
+
+    /// A larger cache than `from`, if one is due, prepared and filled. `bits` are those of the scratch's own
+    /// cache, and of a copy of shared seeds.
+    #[cold]
+    fn grown(
+        self,
+        from: &Cache,
+        (own_bits, copy_bits): (u32, u32),
+        seen: &mut usize,
+        next: &mut Option<Next>,
+    ) -> Option<Cache> {
+        let bits = self.bits(*seen, copy_bits);
+        let is_late = *seen >= self.full_after.saturating_mul(LATE);
+        if bits < self.full_bits {
+            if next.is_none() && *seen >= self.full_after / 2 {
+                *next = Some(Next::Prepared(Preparation::begin(from, self.full_bits)));
+            }
+        } else if let Some(ahead) = next.take() {
+            let filled = match ahead {
+                Next::Filled(cache, parts) => Some((cache, parts)),
+                Next::Prepared(preparation) => match preparation.cache() {
+                    Err(TryRecvError::Empty) if !is_late => {
+                        *next = Some(Next::Prepared(preparation));
+                        return None;
+                    }
+                    cache => cache.ok().map(|cache| (cache, 0)),
+                },
+            };
+            if let Some((mut cache, mut parts)) = filled {
+                loop {
+                    if from.fill_part(&mut cache, parts) {
+                        return Some(cache);
+                    }
+                    parts += 1;
+                    if !is_late {
+                        *next = Some(Next::Filled(cache, parts));
+                        return None;
+                    }
+                }
+            }
+        }
+        if bits <= own_bits {
+            return None;
+        }
+        let larger = from.to_own(bits);
+        if larger.is_none() {
+            *seen = 0; // there is no memory for a cache: it is tried again after as much text
+        }
+        larger
     }
 
     /// log2 of the number of buckets that a cache should have after `seen` counted bytes; 0 for no cache.
@@ -94,10 +169,10 @@ impl Growth {
 }
 
 /// The counted bytes of a scratch that has seen `seen` of them, for a call that will encode `bytes` bytes
-/// with it: enough for a cache of full size if the call alone would give it one in the end. The copy before
-/// it would be made in vain.
+/// with it: enough for a cache of full size, without waiting for its memory, if the call alone would give it
+/// one in the end. The copy before it would be made in vain.
 pub(super) fn foreseen(seen: usize, bytes: usize) -> usize {
-    if bytes >= FULL_AFTER { seen.max(FULL_AFTER) } else { seen }
+    if bytes >= FULL_AFTER { seen.max(LATE * FULL_AFTER) } else { seen }
 }
 
 /// How much the text of a call of `bytes` bytes counts.
@@ -122,8 +197,11 @@ mod tests {
         assert_eq!(sizes.map(|seen| Growth::default().bits(seen, copy_bits)), [0, 0, 16, 16, 18, 18]);
         assert_eq!(sizes.map(|seen| Growth::fixed(4).bits(seen, copy_bits)), [4; 6]);
         assert_eq!([0, FULL_AFTER].map(|seen| Growth::never().bits(seen, copy_bits)), [0; 2]);
-        assert_eq!([0, FULL_AFTER - 1, FULL_AFTER].map(|bytes| foreseen(7, bytes)), [7, 7, FULL_AFTER]);
-        assert_eq!(foreseen(2 * FULL_AFTER, FULL_AFTER), 2 * FULL_AFTER);
+        assert_eq!(
+            [0, FULL_AFTER - 1, FULL_AFTER].map(|bytes| foreseen(7, bytes)),
+            [7, 7, LATE * FULL_AFTER]
+        );
+        assert_eq!(foreseen(9 * FULL_AFTER, FULL_AFTER), 9 * FULL_AFTER);
         assert_eq!([512, 4096, 1 << 15, 1 << 30].map(counted_bytes), [64, 2048, 1 << 15, 1 << 30]);
     }
 
@@ -132,19 +210,45 @@ mod tests {
         let growth = Growth { copy_after: 10, full_after: 20, full_bits: 15 };
         let new_seeds = || Cache::with_bits(Isa::best(), IdWidth::U32, 5);
         let seeds = Seeds::new(new_seeds());
-        let kind = |own: &mut Option<Cache>, mut seen| match growth.store(own, &mut seen, &seeds, new_seeds) {
+        let kind = |own: &mut OwnCache, mut seen| match growth.store(own, &mut seen, &seeds, new_seeds) {
             Store::Own(cache) => cache.bits().to_string(),
             Store::Alone(_) => "alone".to_owned(),
             Store::Shared(_) => "shared".to_owned(),
         };
         let kinds = |seen: [usize; 3]| {
-            let mut own = None;
+            let mut own = OwnCache::default();
             seen.map(|seen| kind(&mut own, seen))
         };
-        assert_eq!(kinds([0, 10, 20]), ["alone", "alone", "15"]);
+        assert_eq!(kinds([0, 10, 160]), ["alone", "alone", "15"]);
         let alone = seeds.lend();
-        assert_eq!(kinds([0, 10, 20]), ["5", "5", "15"], "another call has them");
+        assert_eq!(kinds([0, 10, 160]), ["5", "5", "15"], "another call has them");
         drop(alone);
-        assert_eq!(kinds([0, 10, 20]), ["shared", "14", "15"]);
+        assert_eq!(kinds([0, 10, 160]), ["shared", "14", "15"]);
+    }
+
+    #[test]
+    fn calls_do_not_wait_for_a_cache_of_full_size_until_it_is_long_due() {
+        let growth = Growth { copy_after: usize::MAX, full_after: 20, full_bits: 17 };
+        let seeds = Seeds::new(Cache::with_bits(Isa::best(), IdWidth::U32, 5));
+        let mut own = OwnCache::default();
+        let bits = |seen: usize, own: &mut OwnCache| {
+            let mut now = seen;
+            let store = growth.store(own, &mut now, &seeds, || unreachable!());
+            assert_eq!(now, seen);
+            store.cache().bits()
+        };
+        assert_eq!(bits(9, &mut own), 5);
+        assert!(own.next.is_none());
+        assert_eq!(bits(10, &mut own), 5);
+        let (never_sent, pending) = std::sync::mpsc::sync_channel(1);
+        own.next = Some(Next::Prepared(Preparation::from(pending)));
+        let seen = [10, 20, 159, 160];
+        assert_eq!(seen.map(|seen| bits(seen, &mut own)), [5, 5, 5, 17], "as in a forked child");
+        drop(never_sent);
+
+        let mut own = OwnCache::default();
+        bits(10, &mut own);
+        while bits(20, &mut own) == 5 {} // until the thread has prepared it
+        assert!(own.next.is_none());
     }
 }

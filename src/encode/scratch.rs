@@ -2,9 +2,8 @@
 
 use std::sync::{Mutex, TryLockError};
 
-use super::cache::Cache;
 use super::fragments::Fragments;
-use super::growth;
+use super::growth::{self, OwnCache};
 use super::hot_loop::HotLoop;
 use super::lookup::Buffers;
 use super::output::StagingBuffer;
@@ -32,8 +31,7 @@ impl From<usize> for Worker {
 
 /// Working memory for encoding. What it holds never changes a result.
 pub(super) struct Scratch {
-    /// The scratch's own cache, which starts with the vocabulary's tokens; see [`super::growth`].
-    pub(super) cache: Option<Cache>,
+    pub(super) cache: OwnCache,
     pub(super) merger: Merger,
     pub(super) buffers: Buffers,
     pub(super) run: HotLoop,
@@ -55,7 +53,7 @@ impl Scratch {
     #[inline(never)]
     fn boxed(isa: Isa, worker: usize) -> Box<Self> {
         Box::new(Scratch {
-            cache: None,
+            cache: OwnCache::default(),
             merger: Merger::new(isa),
             buffers: Buffers::default(),
             run: HotLoop::default(),

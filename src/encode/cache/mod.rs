@@ -45,6 +45,7 @@
 //!    [`Cache::should_cache`], and [adds](Cache::add) it.
 
 mod admission;
+mod ahead;
 mod bucket;
 mod buckets;
 mod gap;
@@ -53,9 +54,12 @@ mod overflow;
 #[cfg(test)]
 mod tests;
 
+pub(super) use ahead::Preparation;
 pub(super) use bucket::{Bucket, IdWidth, MAX_INLINE_IDS};
 pub(super) use buckets::Buckets;
 pub(super) use gap::{Gap, Hint};
+
+use std::ops::Range;
 
 use super::padded_ids::PaddedIds;
 use crate::memory::LargeTable;
@@ -123,30 +127,52 @@ impl Cache {
         Cache { buckets, shift: 64 - bits, id_width, isa, overflow, admission }
     }
 
-    /// A cache of `1 << bits` buckets, at least as many as here, for a scratch, with the ids that are in
-    /// slots of this one: all of them if it has as many buckets, else those that begin with an id below
-    /// [`FIRST_UNSEEDED_ID`] and find a free slot.
+    /// A cache of `1 << bits` buckets, at least as many as here, for a scratch, with what
+    /// [`Cache::fill_part`] takes along. `None` if the system does not have [`MEMORY_MARGIN`] times the
+    /// memory.
+    #[cold]
+    pub(in crate::encode) fn to_own(&self, bits: u32) -> Option<Self> {
+        let mut own = Self::unmapped(self.isa, self.id_width, bits)?;
+        for part in LargeTable::<Bucket>::parts(own.buckets.len()) {
+            own.buckets.map(part.clone());
+            self.copy_slots(&mut own, part);
+        }
+        Some(own)
+    }
+
+    /// Copies the ids in slots that belong to the part of this number of an empty cache, at least as large:
+    /// all of them if it has as many buckets, else those that begin with an id below [`FIRST_UNSEEDED_ID`]
+    /// and find a free slot. Returns whether it is the last part.
     ///
     /// Low ids are frequent tokens. Most tokens of a large vocabulary never occur in a text, and the words
     /// that do need the room; other tokens are merged when they occur.
-    ///
-    /// `None` if the system does not have [`MEMORY_MARGIN`] times the memory.
-    #[cold]
-    pub(in crate::encode) fn to_own(&self, bits: u32) -> Option<Self> {
+    pub(in crate::encode) fn fill_part(&self, own: &mut Cache, number: usize) -> bool {
+        let mut parts = LargeTable::<Bucket>::parts(own.buckets.len()).skip(number);
+        parts.next().into_iter().for_each(|part| self.copy_slots(own, part));
+        parts.next().is_none()
+    }
+
+    fn copy_slots(&self, own: &mut Cache, part: Range<usize>) {
+        let first_left_out = if own.bits() == self.bits() { u32::MAX } else { FIRST_UNSEEDED_ID };
+        // Both are ordered by the upper bits of the hash, so the writes go on from bucket to bucket.
+        let per_bucket = own.buckets.len() / self.buckets.len();
+        let from = &self.buckets[part.start / per_bucket..part.end / per_bucket];
+        self.isa.run(CopySlots { from, to: own, first_left_out });
+    }
+
+    /// An empty cache for a scratch, whose memory is not mapped yet. `None` if the system does not have
+    /// [`MEMORY_MARGIN`] times the memory.
+    fn unmapped(isa: Isa, id_width: IdWidth, bits: u32) -> Option<Self> {
         let ring = if bits >= BUCKET_BITS { RING_WORDS_PER_BUCKET } else { RING_WORDS_PER_COPIED_BUCKET };
         let bytes = (size_of::<Bucket>() + (size_of::<u32>() << ring)) << bits;
         room::check_available(MEMORY_MARGIN * bytes).ok()?;
-        let buckets = LargeTable::try_unmapped(1 << bits).ok()?;
-        let mut own = Self::empty(self.isa, self.id_width, buckets, ring);
-        let first_left_out = if bits == self.bits() { u32::MAX } else { FIRST_UNSEEDED_ID };
-        // Both are ordered by the upper bits of the hash, so the writes go on from bucket to bucket.
-        let per_bucket = own.buckets.len() / self.buckets.len();
-        for part in LargeTable::<Bucket>::parts(own.buckets.len()) {
-            own.buckets.map(part.clone());
-            let from = &self.buckets[part.start / per_bucket..part.end / per_bucket];
-            self.isa.run(CopySlots { from, to: &mut own, first_left_out });
-        }
-        Some(own)
+        Some(Self::empty(isa, id_width, LargeTable::try_unmapped(1 << bits).ok()?, ring))
+    }
+
+    /// Maps the memory of the buckets, and of the index of the ring.
+    fn map(&mut self) {
+        LargeTable::<Bucket>::parts(self.buckets.len()).for_each(|part| self.buckets.map(part));
+        self.overflow.allocate();
     }
 
     /// log2 of the number of buckets.

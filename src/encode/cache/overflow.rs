@@ -163,7 +163,7 @@ impl OverflowRing {
 
     /// Allocates the ring and the index; returns `false` where there is no memory.
     #[cold]
-    fn allocate(&mut self) -> bool {
+    pub(super) fn allocate(&mut self) -> bool {
         if self.refused > 0 {
             self.refused -= 1;
             return false;

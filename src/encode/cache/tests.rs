@@ -108,8 +108,13 @@ fn a_cache_to_add_to_has_the_seeds() {
     for (id, word) in (0..).zip(&many) {
         add(&mut seeds, word, &[id; 10]);
     }
-    for bits in [5, 6, 10] {
-        let mut own = seeds.to_own(bits).unwrap();
+    for (bits, is_ahead) in [(5, false), (6, false), (10, false), (5, true), (10, true), (17, true)] {
+        let mut own = match is_ahead {
+            true => Preparation::begin(&seeds, bits).wait(),
+            false => seeds.to_own(bits).unwrap(),
+        };
+        let mut parts = 0..;
+        while is_ahead && !seeds.fill_part(&mut own, parts.next().unwrap()) {}
         for (id, word) in (0..).zip(&many) {
             add(&mut own, &format!("{word} of its own"), &[100 + id; 10]);
             let there = ids_of(&own, word);
