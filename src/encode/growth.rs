@@ -12,7 +12,7 @@
 //! A call that would give its scratch a cache of full size in the end makes it at once. Text of small calls
 //! counts for less: making a cache would delay them most, and they bring few pretokens twice.
 
-use std::sync::mpsc::TryRecvError;
+use std::task::Poll;
 
 use super::cache::{self, Cache, Preparation};
 use super::seeds::{Seeds, Store};
@@ -123,12 +123,13 @@ impl Growth {
         } else if let Some(ahead) = next.take() {
             let filled = match ahead {
                 Next::Filled(cache, parts) => Some((cache, parts)),
-                Next::Prepared(preparation) => match preparation.cache() {
-                    Err(TryRecvError::Empty) if !is_late => {
+                Next::Prepared(preparation) => match preparation.poll() {
+                    Poll::Ready(cache) => cache.map(|cache| (cache, 0)),
+                    Poll::Pending if is_late => None,
+                    Poll::Pending => {
                         *next = Some(Next::Prepared(preparation));
                         return None;
                     }
-                    cache => cache.ok().map(|cache| (cache, 0)),
                 },
             };
             if let Some((mut cache, mut parts)) = filled {
@@ -240,11 +241,10 @@ mod tests {
         assert_eq!(bits(9, &mut own), 5);
         assert!(own.next.is_none());
         assert_eq!(bits(10, &mut own), 5);
-        let (never_sent, pending) = std::sync::mpsc::sync_channel(1);
-        own.next = Some(Next::Prepared(Preparation::from(pending)));
-        let seen = [10, 20, 159, 160];
-        assert_eq!(seen.map(|seen| bits(seen, &mut own)), [5, 5, 5, 17], "as in a forked child");
-        drop(never_sent);
+        let (pending, missing) = Preparation::in_a_forked_child();
+        own.next = Some(Next::Prepared(pending));
+        assert_eq!([10, 20, 159, 160].map(|seen| bits(seen, &mut own)), [5, 5, 5, 17]);
+        drop(missing);
 
         let mut own = OwnCache::default();
         bits(10, &mut own);

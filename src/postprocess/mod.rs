@@ -1,5 +1,5 @@
 //! What Hugging Face's `tokenizers` does to the ids of a text: [`Encoding`] is the ids with what is known of
-//! each, [`PostProcessor`] puts tokens around them, and [`Truncation`] and [`Padding`] set their number.
+//! each, [`PostProcessor`] puts tokens around them, and [`Finishing`] does so, truncates and pads.
 
 mod encoding;
 mod lengths;
