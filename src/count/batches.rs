@@ -38,8 +38,8 @@ impl Counting {
         self.batches(next, control)
     }
 
-    /// Counts documents, which must be valid UTF-8. `next` returns them in batches, on this thread, and `None`
-    /// at the end.
+    /// Counts documents, which must be valid UTF-8. `next` returns them in batches, on this thread, and
+    /// `None` at the end.
     ///
     /// # Errors
     /// Errors of `next`, and those of [`Counting::files`].

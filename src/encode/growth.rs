@@ -14,7 +14,8 @@
 
 use std::task::Poll;
 
-use super::cache::{self, Cache, Preparation};
+use super::cache::{self, Cache};
+use super::preparation::Preparation;
 use super::seeds::{Seeds, Store};
 
 /// Counted bytes after which a scratch gets a copy of the seeds. Documents of 32 KB get it with the first.

@@ -10,7 +10,7 @@
 //! - [`superwords`]: pretokens of many words, which are encoded word by word.
 //! - [`output`]: where ids go.
 //! - [`parallel`]: a long text, a batch, a file, on several threads. [`scratch`]: the working memory of each;
-//!   [`growth`]: when it gets a cache, and of what size.
+//!   [`growth`]: when it gets a cache, and of what size; [`preparation`]: a cache made by a thread.
 //! - [`api`]: everything else that a tokenizer is asked for.
 
 mod active;
@@ -25,6 +25,7 @@ mod lookup;
 mod output;
 mod padded_ids;
 mod parallel;
+mod preparation;
 mod safe_splits;
 mod scratch;
 mod section;

@@ -45,7 +45,6 @@
 //!    [`Cache::should_cache`], and [adds](Cache::add) it.
 
 mod admission;
-mod ahead;
 mod bucket;
 mod buckets;
 mod gap;
@@ -54,7 +53,6 @@ mod overflow;
 #[cfg(test)]
 mod tests;
 
-pub(super) use ahead::Preparation;
 pub(super) use bucket::{Bucket, IdWidth, MAX_INLINE_IDS};
 pub(super) use buckets::Buckets;
 pub(super) use gap::{Gap, Hint};
@@ -162,7 +160,7 @@ impl Cache {
 
     /// An empty cache for a scratch, whose memory is not mapped yet. `None` if the system does not have
     /// [`MEMORY_MARGIN`] times the memory.
-    fn unmapped(isa: Isa, id_width: IdWidth, bits: u32) -> Option<Self> {
+    pub(in crate::encode) fn unmapped(isa: Isa, id_width: IdWidth, bits: u32) -> Option<Self> {
         let ring = if bits >= BUCKET_BITS { RING_WORDS_PER_BUCKET } else { RING_WORDS_PER_COPIED_BUCKET };
         let bytes = (size_of::<Bucket>() + (size_of::<u32>() << ring)) << bits;
         room::check_available(MEMORY_MARGIN * bytes).ok()?;
@@ -170,7 +168,7 @@ impl Cache {
     }
 
     /// Maps the memory of the buckets, and of the index of the ring.
-    fn map(&mut self) {
+    pub(in crate::encode) fn map(&mut self) {
         LargeTable::<Bucket>::parts(self.buckets.len()).for_each(|part| self.buckets.map(part));
         self.overflow.allocate();
     }
@@ -189,6 +187,11 @@ impl Cache {
     #[inline(always)]
     pub(in crate::encode) fn buckets(&self) -> Buckets<'_> {
         Buckets { buckets: &self.buckets, shift: self.shift }
+    }
+
+    /// The instruction set that makes the hashes.
+    pub(in crate::encode) fn isa(&self) -> Isa {
+        self.isa
     }
 
     #[inline(always)]

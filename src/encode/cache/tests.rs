@@ -1,5 +1,3 @@
-use std::task::Poll;
-
 use super::long_key::{MAX_RECORDED_BYTES, long_key};
 use super::*;
 use crate::pretokenize::key::KEY_BYTES;
@@ -98,14 +96,6 @@ fn what_the_records_have_lost_is_kept_anew_in_its_place() {
     assert_eq!(ids_of(&cache, "lost"), ids_in_record[1..]);
 }
 
-fn prepared(preparation: &Preparation) -> Cache {
-    loop {
-        if let Poll::Ready(cache) = preparation.poll() {
-            return cache.unwrap();
-        }
-    }
-}
-
 #[test]
 fn a_cache_to_add_to_has_the_seeds() {
     let mut seeds = Cache::with_bits(Isa::best(), IdWidth::U32, 5);
@@ -120,9 +110,10 @@ fn a_cache_to_add_to_has_the_seeds() {
     }
     for (bits, is_ahead) in [(5, false), (6, false), (10, false), (5, true), (10, true), (17, true)] {
         let mut own = match is_ahead {
-            true => prepared(&Preparation::begin(&seeds, bits)),
+            true => Cache::unmapped(Isa::best(), IdWidth::U32, bits).unwrap(),
             false => seeds.to_own(bits).unwrap(),
         };
+        own.map();
         let mut parts = 0..;
         while is_ahead && !seeds.fill_part(&mut own, parts.next().unwrap()) {}
         for (id, word) in (0..).zip(&many) {

@@ -7,19 +7,19 @@ use std::sync::{Arc, Mutex, TryLockError};
 use std::task::Poll;
 use std::thread;
 
-use super::Cache;
+use super::cache::Cache;
 
 const STACK_BYTES: usize = 1 << 16;
 
 /// An empty cache, whose memory a thread maps.
 ///
 /// The lock is only tried: a child that is forked meanwhile has no such thread.
-pub(in crate::encode) struct Preparation(Arc<Mutex<Option<Cache>>>);
+pub(super) struct Preparation(Arc<Mutex<Option<Cache>>>);
 
 impl Preparation {
     /// Begins to prepare a cache of `1 << bits` buckets, of the kind of `from`.
-    pub(in crate::encode) fn begin(from: &Cache, bits: u32) -> Self {
-        let (isa, id_width) = (from.isa, from.id_width);
+    pub(super) fn begin(from: &Cache, bits: u32) -> Self {
+        let (isa, id_width) = (from.isa(), from.id_width());
         let made: Arc<Mutex<Option<Cache>>> = Arc::default();
         let kept = Arc::clone(&made);
         let prepare = move || {
@@ -33,9 +33,9 @@ impl Preparation {
         Preparation(made)
     }
 
-    /// The cache, once it is there; ready without one if there is no memory, or no thread. In a child that was
-    /// forked meanwhile it is never ready.
-    pub(in crate::encode) fn poll(&self) -> Poll<Option<Cache>> {
+    /// The cache, once it is there; ready without one if there is no memory, or no thread. Never ready in a
+    /// child that was forked meanwhile.
+    pub(super) fn poll(&self) -> Poll<Option<Cache>> {
         match self.0.try_lock() {
             Ok(mut cache) if cache.is_some() || Arc::strong_count(&self.0) == 1 => Poll::Ready(cache.take()),
             Err(TryLockError::Poisoned(_)) => Poll::Ready(None),
@@ -45,7 +45,7 @@ impl Preparation {
 
     /// A preparation by a thread that does not exist, for as long as the other value lives.
     #[cfg(test)]
-    pub(in crate::encode) fn in_a_forked_child() -> (Self, impl Drop) {
+    pub(super) fn in_a_forked_child() -> (Self, impl Drop) {
         struct Missing(Arc<Mutex<Option<Cache>>>);
         impl Drop for Missing {
             fn drop(&mut self) {
