@@ -25,7 +25,7 @@ COMMANDS = {
     "encode": "Turn text into ids.",
     "decode": "Turn ids into text.",
     "tokenize": "Turn documents into a folder of ids for training.",
-    "data": "Show what is in a folder of training data, check it, or show a document of it.",
+    "data": "Show, check or pack a folder of training data, or show a document of it.",
     "count": "Count the tokens of files, as wc counts words.",
     "view": "Show the tokens of a text in colours, for one tokenizer or several.",
     "explain": "Show how a text becomes ids, merge by merge.",

@@ -50,7 +50,7 @@ def data(
     progress: Progress | None = None,
     **packing: Any,
 ) -> None:
-    """Show what is in a folder of training data, check it, show a document of it, or pack its documents into rows."""
+    """Show, check or pack a folder of training data, or show a document of it."""
     if check + (document is not None) + (pack is not None) > 1:
         raise UsageError("--check, --document and --pack are mutually exclusive")
     if split is not None and document is None and pack is None:

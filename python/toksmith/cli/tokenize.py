@@ -31,7 +31,6 @@ EXAMPLES = """\
   toksmith tokenize 'web/*.jsonl.zst' -t gpt2 -o data \\
       --append '<|endoftext|>' --format nanogpt --split val=0.0005
   toksmith tokenize chats.jsonl -t ./model -o data --messages
-  toksmith tokenize chats.jsonl -t ./model -o data --messages --pack 4096
   zcat dump.jsonl.gz | toksmith tokenize - --field text -t gpt2 -o data \\
       --append '<|endoftext|>'
 
