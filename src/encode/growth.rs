@@ -6,8 +6,8 @@
 //! | less than [`FULL_AFTER`] | the same | a copy of the seeds, 4 to 8 MB, to which it adds | 0.5 to 0.9 ms |
 //! | more | of full size, 16 MB and more, with what was in the one before | the same | 0.7 to 1.4 ms |
 //!
-//! From half the text on, a thread prepares the cache of full size ([`Preparation`]); then each call copies a
-//! part. Meanwhile calls go on with what they have, until they have seen [`LATE`] times the text.
+//! A thread prepares the cache of full size ([`Preparation`]), and then calls copy its parts, one for each
+//! [`PART_AFTER`]. Meanwhile they go on with what they have, until they have seen [`LATE`] times the text.
 //!
 //! A call that would give its scratch a cache of full size in the end makes it at once. Text of small calls
 //! counts for less: making a cache would delay them most, and they bring few pretokens twice.
@@ -25,6 +25,8 @@ const FULL_AFTER: usize = 1 << 20;
 /// Calls go on without a cache of full size until they have seen this many times the text, if a thread
 /// prepares it: in a child that was forked meanwhile it never comes.
 const LATE: usize = 8;
+/// Counted bytes for which a call copies one part of a cache, of eight. It copies at least one.
+const PART_AFTER: usize = 1 << 15;
 /// Texts of at least this many bytes count in full.
 pub(super) const MIN_FULL_CALL_BYTES: usize = 1 << 15;
 /// Texts of fewer bytes are tiny.
@@ -46,8 +48,8 @@ pub(super) struct OwnCache {
 enum Next {
     /// A thread prepares it.
     Prepared(Preparation),
-    /// Calls fill it: so many parts are copied.
-    Filled(Cache, usize),
+    /// Calls fill it: so many parts are copied, after so many counted bytes.
+    Filled(Cache, usize, usize),
 }
 
 /// The sizes that the caches of an encoder's scratches grow to.
@@ -90,11 +92,9 @@ impl Growth {
         let lent = if own.cache.is_none() { seeds.lend() } else { None };
         if let Some(from) = own.cache.as_ref().or(lent.as_ref().map(Store::cache)) {
             let copy_bits = if let Some(Store::Shared(seeds)) = &lent { seeds.bits_of_copy() } else { 0 };
-            let bits = own.cache.as_ref().map_or(0, Cache::bits);
-            let is_due = self.bits(*seen, copy_bits) > bits;
-            let is_near = bits < self.full_bits && own.next.is_none() && *seen >= self.full_after / 2;
-            if (is_due || is_near)
-                && let Some(larger) = self.grown(from, (bits, copy_bits), seen, &mut own.next)
+            let bits = self.bits(*seen, copy_bits);
+            if bits > own.cache.as_ref().map_or(0, Cache::bits)
+                && let Some(larger) = self.grown(from, bits, seen, &mut own.next)
             {
                 own.cache = Some(larger);
             }
@@ -105,27 +105,19 @@ impl Growth {
         }
     }
 
-    /// A larger cache than `from`, if one is due, prepared and filled. `bits` are those of the scratch's own
-    /// cache, and of a copy of shared seeds.
+    /// A cache of `1 << bits` buckets, more than in `from`, if it is prepared and filled.
     #[cold]
-    fn grown(
-        self,
-        from: &Cache,
-        (own_bits, copy_bits): (u32, u32),
-        seen: &mut usize,
-        next: &mut Option<Next>,
-    ) -> Option<Cache> {
-        let bits = self.bits(*seen, copy_bits);
+    fn grown(self, from: &Cache, bits: u32, seen: &mut usize, next: &mut Option<Next>) -> Option<Cache> {
         let is_late = *seen >= self.full_after.saturating_mul(LATE);
-        if bits < self.full_bits {
-            if next.is_none() && *seen >= self.full_after / 2 {
-                *next = Some(Next::Prepared(Preparation::begin(from, self.full_bits)));
-            }
-        } else if let Some(ahead) = next.take() {
-            let filled = match ahead {
-                Next::Filled(cache, parts) => Some((cache, parts)),
-                Next::Prepared(preparation) => match preparation.poll() {
-                    Poll::Ready(cache) => cache.map(|cache| (cache, 0)),
+        if bits == self.full_bits && (next.is_some() || !is_late) {
+            let prepared = match next.take() {
+                None => {
+                    *next = Some(Next::Prepared(Preparation::begin(from, bits)));
+                    return None;
+                }
+                Some(Next::Filled(cache, parts, filled)) => Some((cache, parts, filled)),
+                Some(Next::Prepared(preparation)) => match preparation.poll() {
+                    Poll::Ready(cache) => cache.map(|cache| (cache, 0, *seen)),
                     Poll::Pending if is_late => None,
                     Poll::Pending => {
                         *next = Some(Next::Prepared(preparation));
@@ -133,21 +125,15 @@ impl Growth {
                     }
                 },
             };
-            if let Some((mut cache, mut parts)) = filled {
-                loop {
-                    if from.fill_part(&mut cache, parts) {
-                        return Some(cache);
-                    }
-                    parts += 1;
-                    if !is_late {
-                        *next = Some(Next::Filled(cache, parts));
-                        return None;
-                    }
+            if let Some((mut cache, parts, filled)) = prepared {
+                let due =
+                    if is_late { usize::MAX } else { (seen.saturating_sub(filled) / PART_AFTER).max(1) };
+                if (parts..parts.saturating_add(due)).any(|part| from.fill_part(&mut cache, part)) {
+                    return Some(cache);
                 }
+                *next = Some(Next::Filled(cache, parts + due, *seen));
+                return None;
             }
-        }
-        if bits <= own_bits {
-            return None;
         }
         let larger = from.to_own(bits);
         if larger.is_none() {
@@ -239,16 +225,14 @@ mod tests {
             assert_eq!(now, seen);
             store.cache().bits()
         };
-        assert_eq!(bits(9, &mut own), 5);
+        assert_eq!(bits(19, &mut own), 5);
         assert!(own.next.is_none());
-        assert_eq!(bits(10, &mut own), 5);
         let (pending, missing) = Preparation::in_a_forked_child();
         own.next = Some(Next::Prepared(pending));
-        assert_eq!([10, 20, 159, 160].map(|seen| bits(seen, &mut own)), [5, 5, 5, 17]);
+        assert_eq!([20, 159, 160].map(|seen| bits(seen, &mut own)), [5, 5, 17]);
         drop(missing);
 
         let mut own = OwnCache::default();
-        bits(10, &mut own);
         while bits(20, &mut own) == 5 {} // until the thread has prepared it
         assert!(own.next.is_none());
     }
