@@ -115,15 +115,15 @@ def test_going_on_in_the_middle(
         path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
 
     separator = "<&>" if kind == "separated" else None
-    given = [separator.join(documents[at : at + 2]) for at in range(0, 200, 2)] if separator else documents
+    joined = [separator.join(documents[at : at + 2]) for at in range(0, 200, 2)] if separator else documents
 
     def ending(count: int) -> Iterator[str]:
-        yield from given[:count]
+        yield from joined[:count]
         raise Stopped("the sources end here")
 
     def sources(part: float) -> Any:
         if kind in ("texts", "separated"):
-            some = ending(int(part * len(given))) if part < 1 else iter(given)
+            some = ending(int(part * len(joined))) if part < 1 else iter(joined)
             return Corpus(some, document_separator=separator)
         paths = [texts[0]] if kind == "parquet" else list(texts)
         # A table is read in places.
