@@ -38,7 +38,8 @@ def date_of(path: Path) -> str | None:
     """Return the date that templates write in the run of a folder, finished or not, if there is one."""
     for file in (path / manifests.NAME, path / UNFINISHED / STATE):
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-            date = json.loads(reading.read(file))["run"]["options"]["messages"]["date"]
+            record = json.loads(reading.read(file))
+            date = record.get("state", record)["run"]["options"]["messages"]["date"]
             return None if date is None else str(date)
     return None
 

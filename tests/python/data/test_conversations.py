@@ -540,17 +540,17 @@ def test_the_date_is_that_of_the_first_call(
     monkeypatch.setattr(module, "SNAPSHOT_SECONDS", 0.0)
     source = write(tmp_path / "a.jsonl", [{"messages": [{"role": "user", "content": "low"}]}] * 40)
     chat = {"chat_template": "{{ strftime_now('%d.%m.%Y') }}{{ year }}", "year": 7}
-    first, options = chat | {"strftime_now": "2026-11-29"}, {"messages": True, "train_on": "all", "shard_size": 20}
+    first, options = chat | {"strftime_now": "2025-01-02"}, {"messages": True, "train_on": "all", "shard_size": 20}
     with until_stopped():
         toksmith.tokenize(failing([source], 1500), tokenizer, tmp_path / "out", chat=first, workers=1, **options)
     assert (tmp_path / "out/train-00000.bin").exists()
     for _ in ("unfinished", "finished"):
         manifest = toksmith.tokenize(source, tokenizer, tmp_path / "out", chat=chat, **options)
-        assert manifest["options"]["messages"]["date"] == "2026-11-29T00:00:00"
+        assert manifest["options"]["messages"]["date"] == "2025-01-02T00:00:00"
     documents = toksmith.data.open(tmp_path / "out").documents
-    assert {documents.text(number) for number in range(40)} == {"29.11.20267"}
-    with pytest.raises(ValueError, match=r"had messages\.date '2026-11-29T00:00:00', not"):
-        toksmith.tokenize(source, tokenizer, tmp_path / "out", chat=chat | {"strftime_now": "2026-11-30"}, **options)
+    assert {documents.text(number) for number in range(40)} == {"02.01.20257"}
+    with pytest.raises(ValueError, match=r"had messages\.date '2025-01-02T00:00:00', not"):
+        toksmith.tokenize(source, tokenizer, tmp_path / "out", chat=chat | {"strftime_now": "2025-01-03"}, **options)
 
 
 def test_the_end_of_what_was_said_is_a_special_token(tokenizer: Tokenizer, tmp_path: Path) -> None:
