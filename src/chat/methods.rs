@@ -3,6 +3,8 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
+use memchr::memmem;
+
 use super::json::to_json;
 use super::text::{Bail, Eval, Text};
 use super::value::{Dict, Value};
@@ -19,7 +21,7 @@ pub(super) fn attribute(value: &Value, name: &str) -> Eval<Value> {
         }
         Value::Namespace(names) => names.borrow().get(name).cloned().ok_or(Bail),
         Value::None if !name.starts_with('_') => Ok(Value::Undefined),
-        Value::Loop(items, index) => of_loop(items, *index, name),
+        Value::Loop(place) => of_loop(&place.0, place.1, name),
         _ => Err(Bail),
     }
 }
@@ -110,7 +112,10 @@ pub(super) fn method(value: &Value, name: &str, arguments: &[Value]) -> Eval<Val
 }
 
 fn of_text(text: &Arc<Text>, name: &str, arguments: &[Value]) -> Eval<Value> {
-    let part = |part: &str| Ok(Value::text(text.part(part)));
+    let part = |part: &str| match part.len() == text.string.len() {
+        true => Ok(Value::Text(text.clone())),
+        false => Ok(Value::text(text.part(part))),
+    };
     let string = &*text.string;
     match (name, arguments) {
         ("strip", []) => part(string.trim_matches(is_space)),
@@ -282,7 +287,9 @@ pub(super) fn test(value: &Value, name: &str, arguments: &[Value]) -> Eval<bool>
 /// `value in container`.
 pub(super) fn contains(container: &Value, value: &Value) -> Eval<bool> {
     match (container, value) {
-        (Value::Text(text), Value::Text(part)) => Ok(text.string.contains(&*part.string)),
+        (Value::Text(text), Value::Text(part)) => {
+            Ok(memmem::find(text.string.as_bytes(), part.string.as_bytes()).is_some())
+        }
         (Value::Dict(rows), Value::Text(key)) => Ok(rows.contains_key(&key.string)),
         (Value::List(items), _) => {
             for item in items.iter() {

@@ -15,7 +15,6 @@ mod syntax;
 mod text;
 mod value;
 
-use std::collections::HashMap;
 use std::ops::Range;
 
 use rustc_hash::FxHashMap;
@@ -95,25 +94,24 @@ impl Template {
 
     fn text(&self, surroundings: &Surroundings, chat: Chat, bytes: usize) -> Eval<Text> {
         let Surroundings { named, variables, roles, trusted } = surroundings;
-        let mut globals = HashMap::new();
-        for (name, json) in named {
-            globals.insert(&**name, Value::of_json(json.clone(), marks::TRUSTED)?);
-        }
-        for (name, json) in variables.iter().chain(&chat.variables) {
-            let mark = if roles.contains(name) { marks::TRUSTED } else { 0 };
-            globals.insert(name, Value::of_json(json.clone(), mark)?);
-        }
-        let others = [("tools", chat.tools), ("documents", chat.documents)];
-        for (name, json) in others {
+        let mut globals = Vec::with_capacity(4);
+        for (name, json) in [("tools", chat.tools), ("documents", chat.documents)] {
             let is_list = |json: &Json| json.as_array().is_some_and(|rows| rows.iter().all(Json::is_object));
             if !json.as_ref().is_none_or(is_list) {
                 return Err(Bail);
             }
-            globals.insert(name, Value::of_json(json.unwrap_or_default(), 0)?);
+            globals.push((name, Value::of_json(json.unwrap_or_default(), 0)?));
         }
-        globals.insert("messages", messages(chat.messages, chat.first, trusted)?);
-        globals.insert("add_generation_prompt", Value::Bool(false));
-        Render::new(globals, &self.dates, bytes).run(&self.body)
+        globals.push(("messages", messages(chat.messages, chat.first, trusted)?));
+        globals.push(("add_generation_prompt", Value::Bool(false)));
+        // A variable becomes a value where the template uses it: most use few of them.
+        let others = |name: &str| {
+            let variable = chat.variables.get(name).or_else(|| variables.get(name));
+            let is_trusted = variable.is_none() || roles.iter().any(|role| role == name);
+            let json = variable.or_else(|| named.get(name))?;
+            Some(Value::of_json(json.clone(), if is_trusted { marks::TRUSTED } else { 0 }))
+        };
+        Render::new(globals, &others, &self.dates, bytes).run(&self.body)
     }
 }
 
@@ -128,23 +126,24 @@ fn messages(messages: Vec<Json>, first: usize, trusted: &[String]) -> Eval<Value
     for (at, message) in messages.into_iter().enumerate() {
         let is_own = at >= first && has_weight(&message);
         let Json::Object(message) = message else { return Err(Bail) };
-        let role = message.get("role").and_then(Json::as_str).map(str::to_owned);
-        let is_trusted = role.as_ref().is_some_and(|role| trusted.contains(role));
+        let role = message.get("role").and_then(Json::as_str);
+        let is_trusted = role.is_some_and(|role| trusted.iter().any(|trusted| trusted == role));
         let flag = if is_trusted { marks::TRUSTED } else { 0 };
         let mut own = flag;
-        if role.as_deref() == Some("assistant") && is_own {
+        if role == Some("assistant") && is_own {
             turns = turns.wrapping_add(1);
             own |= marks::ASSISTANT | (marks::TURN_UNIT * (turns % 4));
         }
-        rows.push(self::message(message, role, flag, own)?);
+        rows.push(self::message(message, flag, own)?);
     }
     if rows.is_empty() { Err(Bail) } else { Ok(Value::list(rows)) }
 }
 
-fn message(message: Map<String, Json>, role: Option<String>, flag: Mark, own: Mark) -> Eval<Value> {
-    let mut row = Dict::default();
+fn message(message: Map<String, Json>, flag: Mark, own: Mark) -> Eval<Value> {
+    let mut row = Dict::with_capacity_and_hasher(message.len() + 1, Default::default());
     for (name, json) in message {
         let mark = match &*name {
+            "role" if json.is_string() => marks::TRUSTED,
             "name" | "tool_call_id" => flag,
             "tool_calls" => own | marks::TOOL_CALL,
             name if REASONING.contains(&name) => own | marks::THINKING,
@@ -159,9 +158,6 @@ fn message(message: Map<String, Json>, role: Option<String>, flag: Mark, own: Ma
             row.shift_remove("thinking").map_or_else(|| reasoning.clone(), |(_, thinking)| thinking);
         row.shift_insert(0, "thinking".to_owned(), (marks::UNKNOWN, thinking));
         row.entry("reasoning_content".to_owned()).or_insert((marks::UNKNOWN, Value::None)).1 = reasoning;
-    }
-    if let Some(role) = role {
-        row.insert("role".to_owned(), (flag, Value::text(Text::new(role, marks::TRUSTED))));
     }
     Ok(Value::Dict(row.into()))
 }

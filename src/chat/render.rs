@@ -1,7 +1,7 @@
 //! Evaluates a template.
 
-use std::collections::HashMap;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
@@ -39,10 +39,12 @@ struct Macro<'t> {
 
 /// A run of a template.
 pub(super) struct Render<'t> {
-    /// Variables of the caller.
-    pub(super) globals: HashMap<&'t str, Value>,
+    /// The conversation.
+    globals: Vec<(&'t str, Value)>,
+    /// Other variables of the caller.
+    others: &'t dyn Fn(&str) -> Option<Eval<Value>>,
     /// What `strftime_now` returns for each format.
-    pub(super) dates: &'t FxHashMap<String, String>,
+    dates: &'t FxHashMap<String, String>,
     /// What is left of the bytes and items that it may look at.
     size: usize,
     macros: FxHashMap<&'t str, Rc<Macro<'t>>>,
@@ -58,12 +60,14 @@ pub(super) struct Render<'t> {
 
 impl<'t> Render<'t> {
     pub(super) fn new(
-        globals: HashMap<&'t str, Value>,
+        globals: Vec<(&'t str, Value)>,
+        others: &'t dyn Fn(&str) -> Option<Eval<Value>>,
         dates: &'t FxHashMap<String, String>,
         bytes: usize,
     ) -> Self {
         Render {
             globals,
+            others,
             dates,
             size: MAX_SIZE + MAX_GROWTH * bytes,
             nested: 0,
@@ -71,7 +75,7 @@ impl<'t> Render<'t> {
             names: Vec::new(),
             scopes: vec![0],
             base: 0,
-            out: Text::default(),
+            out: Text::with_capacity(bytes),
             calls: 0,
         }
     }
@@ -99,8 +103,7 @@ impl<'t> Render<'t> {
         match statement {
             Statement::Output(shown) => {
                 for expression in shown {
-                    let text = self.value(expression)?.shown()?;
-                    self.out.append(&text, 0);
+                    self.show(expression)?;
                 }
             }
             Statement::If(test, body, others, otherwise) => {
@@ -133,6 +136,18 @@ impl<'t> Render<'t> {
         Ok(Flow::Next)
     }
 
+    /// Prints a value; the texts of a sum one by one.
+    fn show(&mut self, expression: &'t Expression) -> Eval<()> {
+        if let Expression::Add(left, right) = expression {
+            let (texts, sum) = self.sum(left, right)?;
+            texts.iter().for_each(|text| self.out.append(text, 0));
+            return sum.shown().map(|text| self.out.append(&text, 0));
+        }
+        let text = self.value(expression)?.shown()?;
+        self.out.append(&text, 0);
+        Ok(())
+    }
+
     /// Counts what is looked at.
     fn charge(&mut self, size: usize) -> Eval<()> {
         self.size = self.size.checked_sub(size).ok_or(Bail)?;
@@ -145,7 +160,7 @@ impl<'t> Render<'t> {
         for part in parts {
             match part {
                 Value::List(_) | Value::Dict(_) => self.nested += 1,
-                Value::Iterable(_) | Value::Namespace(_) | Value::Loop(..) => return Err(Bail),
+                Value::Iterable(_) | Value::Namespace(_) | Value::Loop(_) => return Err(Bail),
                 _ => {}
             }
         }
@@ -196,7 +211,7 @@ impl<'t> Render<'t> {
         for index in 0..items.len() {
             let flow = self.scoped(|render| {
                 render.assign(target, items[index].clone())?;
-                render.set("loop", Value::Loop(items.clone(), index));
+                render.set("loop", Value::Loop(Rc::new((items.clone(), index))));
                 render.all(body)
             })?;
             if flow == Flow::Break {
@@ -224,13 +239,13 @@ impl<'t> Render<'t> {
     }
 
     fn assign(&mut self, target: &'t Expression, value: Value) -> Eval<()> {
-        if matches!(value, Value::Iterable(_) | Value::Loop(..)) {
+        if matches!(value, Value::Iterable(_) | Value::Loop(_)) {
             return Err(Bail); // which may change with their use
         }
         match (target, value) {
             (Expression::Name(name), value) => self.set(name, value),
             (Expression::Attribute(name, attribute), value) => {
-                let Value::Namespace(names) = self.name(name) else { return Err(Bail) };
+                let Value::Namespace(names) = self.name(name)? else { return Err(Bail) };
                 self.check_parts(std::iter::once(&value))?;
                 names.borrow_mut().insert(attribute.clone(), value);
             }
@@ -253,18 +268,24 @@ impl<'t> Render<'t> {
         }
     }
 
-    fn name(&self, name: &str) -> Value {
+    fn name(&mut self, name: &'t str) -> Eval<Value> {
         let (outermost, own) = match self.base {
             0 => (0, 0),
             base => (self.scopes[1], self.scopes[base]),
         };
         let visible = self.names[own..].iter().rev().chain(self.names[..outermost].iter().rev());
-        let value = visible.into_iter().find(|(known, _)| *known == name).map(|(_, value)| value);
+        if let Some((_, value)) = visible.chain(&self.globals).find(|(known, _)| *known == name) {
+            return Ok(value.clone());
+        }
         let known = ["range", "namespace", "raise_exception", "strftime_now", "dict", "cycler", "joiner"];
-        match value.or_else(|| self.globals.get(name)) {
-            Some(value) => value.clone(),
-            None if known.contains(&name) || self.macros.contains_key(name) => Value::Global,
-            None => Value::Undefined,
+        match (self.others)(name) {
+            Some(value) => {
+                let value = value?;
+                self.globals.push((name, value.clone()));
+                Ok(value)
+            }
+            None if known.contains(&name) || self.macros.contains_key(name) => Ok(Value::Global),
+            None => Ok(Value::Undefined),
         }
     }
 
@@ -284,7 +305,7 @@ impl<'t> Render<'t> {
             }
             Expression::Name(name) => {
                 self.charge(self.names.len())?;
-                self.name(name)
+                self.name(name)?
             }
             Expression::Getattr(value, name) => methods::attribute(&self.value(value)?, name)?,
             Expression::Getitem(value, key) => {
@@ -341,7 +362,13 @@ impl<'t> Render<'t> {
                 let texts = self.values(parts)?.iter().map(Value::shown).collect::<Eval<Vec<_>>>()?;
                 Value::text(Text::joined(&texts, &Text::default())?)
             }
-            Expression::Add(left, right) => self.sum(left, right)?,
+            Expression::Add(left, right) => match self.sum(left, right)? {
+                (mut texts, Value::Text(last)) if !texts.is_empty() => {
+                    texts.push(last);
+                    Value::text(Text::joined(&texts, &Text::default())?)
+                }
+                (_, sum) => sum,
+            },
             Expression::Sub(left, right) => {
                 let (left, right) = (self.value(left)?.as_int()?, self.value(right)?.as_int()?);
                 Value::Int(left.checked_sub(right).ok_or(Bail)?)
@@ -356,15 +383,16 @@ impl<'t> Render<'t> {
         })
     }
 
-    /// A sum. Texts are copied once, however many there are.
-    fn sum(&mut self, left: &'t Expression, right: &'t Expression) -> Eval<Value> {
-        let (mut first, mut others) = (left, vec![right]);
+    /// A sum. Of texts it is the last one, with those before it, so that they are copied once.
+    fn sum(&mut self, left: &'t Expression, right: &'t Expression) -> Eval<(Vec<Arc<Text>>, Value)> {
+        let (mut first, mut others) = (left, Vec::with_capacity(8));
+        others.push(right);
         while let Expression::Add(left, right) = first {
             others.push(right);
             first = left;
         }
         let mut sum = self.value(first)?;
-        let mut texts = Vec::new();
+        let mut texts = Vec::with_capacity(others.len());
         while let Some(right) = others.pop() {
             match (sum, self.value(right)?) {
                 (Value::Text(left), Value::Text(right)) => {
@@ -379,11 +407,7 @@ impl<'t> Render<'t> {
                 (left, right) => sum = Value::Int(left.as_int()?.checked_add(right.as_int()?).ok_or(Bail)?),
             }
         }
-        if let Value::Text(last) = sum {
-            texts.push(last);
-            return Ok(Value::text(Text::joined(&texts, &Text::default())?));
-        }
-        Ok(sum)
+        Ok((texts, sum))
     }
 
     fn values(&mut self, expressions: &'t [Expression]) -> Eval<Vec<Value>> {
@@ -443,7 +467,7 @@ impl<'t> Render<'t> {
                 let (value, arguments) = (self.value(value)?, self.values(arguments)?);
                 methods::method(&value, name, &arguments)
             }
-            Expression::Name(name) if matches!(self.name(name), Value::Global) => {
+            Expression::Name(name) if matches!(self.name(name)?, Value::Global) => {
                 let (arguments, named) = (self.values(arguments)?, self.named(named)?);
                 match self.macros.get(&**name).cloned() {
                     Some(called) => self.call_macro(&called, arguments, named),

@@ -18,14 +18,15 @@ pub(super) type Eval<T> = Result<T, Bail>;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Text {
     pub(super) string: String,
-    /// Where each run of one mark ends.
+    /// The mark of the last characters. Most texts have no others, and need no other memory.
+    mark: Mark,
+    /// Where each run of one mark before them ends.
     runs: Vec<(usize, Mark)>,
 }
 
 impl Text {
     pub(super) fn new(string: String, mark: Mark) -> Self {
-        let runs = if string.is_empty() { Vec::new() } else { vec![(string.len(), mark)] };
-        Text { string, runs }
+        Text { string, mark, runs: Vec::new() }
     }
 
     /// A new text whose origin is lost.
@@ -33,21 +34,33 @@ impl Text {
         Text::new(string, marks::UNKNOWN)
     }
 
-    pub(super) fn runs(&self) -> impl Iterator<Item = (Range<usize>, Mark)> + '_ {
-        let mut start = 0;
-        self.runs.iter().map(move |&(end, mark)| (std::mem::replace(&mut start, end)..end, mark))
+    pub(super) fn with_capacity(bytes: usize) -> Self {
+        Text::new(String::with_capacity(bytes), 0)
+    }
+
+    /// The runs of one mark, none of them empty.
+    pub(super) fn runs(&self) -> impl Iterator<Item = (Range<usize>, Mark)> {
+        self.runs_from(0)
+    }
+
+    fn runs_from(&self, first: usize) -> impl Iterator<Item = (Range<usize>, Mark)> {
+        let mut start = first.checked_sub(1).map_or(0, |before| self.runs[before].0);
+        let last = (!self.string.is_empty()).then_some((self.string.len(), self.mark));
+        let runs = self.runs[first..].iter().copied().chain(last);
+        runs.map(move |(end, mark)| (std::mem::replace(&mut start, end)..end, mark))
     }
 
     pub(super) fn push(&mut self, string: &str, mark: Mark) {
         if string.is_empty() {
             return;
         }
-        self.string.push_str(string);
-        let end = self.string.len();
-        match self.runs.last_mut() {
-            Some(last) if last.1 == mark => last.0 = end,
-            _ => self.runs.push((end, mark)),
+        if self.mark != mark {
+            if !self.string.is_empty() {
+                self.runs.push((self.string.len(), self.mark));
+            }
+            self.mark = mark;
         }
+        self.string.push_str(string);
     }
 
     /// Appends a text, with bits added to its marks.
@@ -59,14 +72,13 @@ impl Text {
     pub(super) fn part(&self, part: &str) -> Text {
         let start = part.as_ptr() as usize - self.string.as_ptr() as usize;
         let range = start..start + part.len();
-        let (mut text, mut start) = (Text::default(), range.start);
-        let first = self.runs.partition_point(|(end, _)| *end <= start);
-        for &(end, mark) in &self.runs[first..] {
-            if start >= range.end {
+        let mut text = Text::with_capacity(part.len());
+        let first = self.runs.partition_point(|(end, _)| *end <= range.start);
+        for (run, mark) in self.runs_from(first) {
+            if run.start >= range.end {
                 break;
             }
-            text.push(&self.string[start..end.min(range.end)], mark);
-            start = end;
+            text.push(&self.string[run.start.max(range.start)..run.end.min(range.end)], mark);
         }
         text
     }
@@ -74,7 +86,7 @@ impl Text {
     /// The same characters in another case: as many bytes, all of them ASCII.
     pub(super) fn recased(&self, string: String) -> Option<Text> {
         let is_alike = self.string.is_ascii() && string.len() == self.string.len();
-        is_alike.then(|| Text { string, runs: self.runs.clone() })
+        is_alike.then(|| Text { string, runs: self.runs.clone(), ..*self })
     }
 
     /// Texts, joined, unless they are too long together.
@@ -83,7 +95,7 @@ impl Text {
         if size > MAX_JOINED {
             return Err(Bail);
         }
-        let mut joined = Text { string: String::with_capacity(size), runs: Vec::new() };
+        let mut joined = Text::with_capacity(size);
         for (at, text) in texts.iter().enumerate() {
             if at > 0 {
                 joined.append(separator, 0);

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use hashbrown::DefaultHashBuilder;
 use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
 use serde_json::Value as Json;
@@ -12,9 +13,9 @@ use super::text::{Bail, Eval, Text};
 use crate::encode::Mark;
 
 /// The mapping of a template, with marks on its keys.
-pub(super) type Dict = IndexMap<String, (Mark, Value)>;
+pub(super) type Dict = IndexMap<String, (Mark, Value), DefaultHashBuilder>;
 
-/// A value.
+/// A value, of 16 bytes: those are returned in registers.
 #[derive(Clone)]
 pub(super) enum Value {
     Undefined,
@@ -22,7 +23,7 @@ pub(super) enum Value {
     Bool(bool),
     Int(i64),
     /// The digits of a number with a fraction, which is only shown.
-    Float(Arc<str>),
+    Float(Rc<String>),
     Text(Arc<Text>),
     List(Rc<Vec<Value>>),
     Dict(Rc<Dict>),
@@ -30,7 +31,7 @@ pub(super) enum Value {
     Iterable(Rc<Vec<Value>>),
     Namespace(Rc<RefCell<FxHashMap<String, Value>>>),
     /// The items of a loop, and the index of the present one.
-    Loop(Rc<Vec<Value>>, usize),
+    Loop(Rc<(Rc<Vec<Value>>, usize)>),
     /// A function, by its name.
     Global,
 }
@@ -83,7 +84,7 @@ impl Value {
             Value::List(items) => !items.is_empty(),
             Value::Dict(rows) => !rows.is_empty(),
             Value::Global => true,
-            Value::Float(_) | Value::Iterable(_) | Value::Namespace(_) | Value::Loop(..) => return Err(Bail),
+            Value::Float(_) | Value::Iterable(_) | Value::Namespace(_) | Value::Loop(_) => return Err(Bail),
         })
     }
 
@@ -104,7 +105,7 @@ impl Value {
     /// Whether comparing the value, or asking what it is, is left to Jinja.
     pub(super) fn is_opaque(&self) -> bool {
         use Value::{Float, Global, Iterable, Loop, Namespace};
-        matches!(self, Float(_) | Iterable(_) | Global | Namespace(_) | Loop(..))
+        matches!(self, Float(_) | Iterable(_) | Global | Namespace(_) | Loop(_))
     }
 
     pub(super) fn as_int(&self) -> Eval<i64> {

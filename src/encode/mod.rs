@@ -38,10 +38,10 @@ mod tables;
 
 pub use api::{
     CHUNK_BYTES, Completions, Continuations, Document, EncodeStream, IdView, KnownPrefix, Mark, MarkedText,
-    PrefixCache, RandomMerges, Words, marks, touching,
+    PrefixCache, RandomMerges, Words, marks,
 };
 pub use encoder::Encoder;
 pub(crate) use output::put_ids;
-pub use output::{IdType, Sink, Spans, recycle};
+pub use output::{IdType, LocatedIds, Sink, Spans, recycle};
 pub use parallel::{EncodedBatch, FileOptions};
 pub use special_set::{Special, SpecialSet, SpecialTokens};

@@ -26,7 +26,7 @@ use super::{call, errors, objects, text};
 use crate::control::Control;
 use crate::decode::TextDecoder;
 use crate::encode::{
-    Continuations, EncodedBatch, Encoder, FileOptions, MarkedText, RandomMerges, Spans, touching,
+    Continuations, EncodedBatch, Encoder, FileOptions, LocatedIds, MarkedText, RandomMerges, Spans,
 };
 use crate::error::{Error, Result, show};
 use crate::formats::huggingface::Roles;
@@ -422,13 +422,13 @@ impl Tokenizer {
         let (backed, encoder) = (call::backed_text(text)?, self.encoder());
         let (ids, mask) = call::sized(text.py(), backed.len(), |control| {
             let (marked, mut ids, mut tokens) =
-                (MarkedText::new(&backed, marks)?, Vec::new(), Spans::default());
+                (MarkedText::new(&backed, marks)?, Vec::new(), LocatedIds::default());
             if bits == 0 {
                 encoder.encode_marked(&marked, &mut ids, control)?;
                 return Ok((ids, Vec::new()));
             }
             encoder.encode_marked(&marked, &mut tokens, control)?;
-            let mask = touching(&tokens.spans, marked.ranges(bits));
+            let mask = tokens.touching(marked.ranges(bits), backed.len(), encoder.vocab())?;
             Ok((tokens.ids, room::collected(mask.into_iter().map(u8::from))?))
         })?;
         Ok((Made(IdList(ids)), PyBytes::new(text.py(), &mask)))

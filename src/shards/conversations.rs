@@ -1,11 +1,13 @@
 //! A record becomes a document: a conversation that a chat template has laid out, or a prompt with its
 //! completion.
 
+use std::ops::Range;
+
 use super::records::{Record, RecordOptions};
 use super::special_ids::SpecialIds;
 use super::training::{Conversation, Training};
 use crate::control::Control;
-use crate::encode::{Encoder, MarkedText, Spans, SpecialTokens, touching};
+use crate::encode::{Encoder, LocatedIds, MarkedText, SpecialTokens};
 use crate::error::{Error, Result};
 use crate::room;
 
@@ -62,13 +64,13 @@ impl Conversations<'_> {
     /// A completion is trained on, with a token that has bytes of both.
     fn pair(&self, prompt: &str, completion: &str, control: &Control) -> Result<EncodedRecord> {
         let text = [prompt, completion].concat();
-        let mut tokens = Spans::default();
+        let mut tokens = LocatedIds::for_text(text.len())?;
         self.encoder.encode(text.as_bytes(), SpecialTokens::from(self.special), &mut tokens, control)?;
         let start = if self.training.all { 0 } else { prompt.len() };
-        let mask = touching(&tokens.spans, std::iter::once(start..text.len()));
-        let (text_bytes, trains_end) = (text.len() as u64, self.training.all || self.training.end_of_turn);
+        let trains_end = self.training.all || self.training.end_of_turn;
         let special_tokens = self.special_ids.count(&tokens.ids);
-        Ok(EncodedRecord { ids: tokens.ids, mask, text_bytes, special_tokens, trains_end })
+        let trained = std::iter::once(start..text.len());
+        self.record(tokens, text.len(), trained, (special_tokens, trains_end))
     }
 
     fn conversation(
@@ -77,15 +79,26 @@ impl Conversations<'_> {
         trains_end: bool,
         control: &Control,
     ) -> Result<EncodedRecord> {
-        let mut tokens = Spans::default();
+        let mut tokens = LocatedIds::for_text(conversation.marked.text.len())?;
         self.encoder.encode_marked(&conversation.marked, &mut tokens, control)?;
-        let special = tokens.ids.iter().zip(&tokens.spans).filter(|(id, _)| self.special_ids.contains(**id));
-        let special = room::collected(special.map(|(id, span)| (span.clone(), *id)))?;
+        let special = room::collected(tokens.alone().filter(|(_, id)| self.special_ids.contains(*id)))?;
+        let bytes = conversation.marked.text.len();
         let ranges = match self.training.all {
-            true => std::iter::once(0..conversation.marked.text.len()).collect(),
+            true => std::iter::once(0..bytes).collect(),
             false => self.training.ranges(conversation, &special).map_err(Error::Invalid)?,
         };
-        let (mask, text_bytes) = (touching(&tokens.spans, ranges), conversation.marked.text.len() as u64);
-        Ok(EncodedRecord { ids: tokens.ids, mask, text_bytes, special_tokens: 0, trains_end })
+        self.record(tokens, bytes, ranges, (0, trains_end))
+    }
+
+    fn record(
+        &self,
+        tokens: LocatedIds,
+        text_bytes: usize,
+        trained: impl IntoIterator<Item = Range<usize>>,
+        (special_tokens, trains_end): (u64, bool),
+    ) -> Result<EncodedRecord> {
+        let mask = tokens.touching(trained, text_bytes, self.encoder.vocab())?;
+        let text_bytes = text_bytes as u64;
+        Ok(EncodedRecord { ids: tokens.ids, mask, text_bytes, special_tokens, trains_end })
     }
 }

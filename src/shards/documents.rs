@@ -220,6 +220,12 @@ impl<'a> Documents<'a> {
         if let Some(count) = encoded.counts.last_mut() {
             count.lines += lines;
         }
+        if let [all] = &mut encoded.parts[..] {
+            let ShardOptions { prepend, append, .. } = self.options;
+            let bytes: usize = parts.iter().map(|part| part.text.len()).sum();
+            let added = parts.len() * (prepend.len() + append.len());
+            room::reserve(&mut all.bytes, self.options.stride() as usize * (bytes / 2 + added))?;
+        }
         if let Some(conversations) = &self.conversations {
             encoded.failure = self.records(conversations, &parts, places, encoded, control)?.or(failure);
             encoded.skipped[first..].sort_by_key(|skipped| (skipped.line, skipped.offset));
@@ -240,11 +246,6 @@ impl<'a> Documents<'a> {
         control: &Control,
     ) -> Result<()> {
         let bytes: usize = parts.iter().map(|part| part.text.len()).sum();
-        if let [all] = &mut encoded.parts[..] {
-            let ShardOptions { prepend, append, .. } = self.options;
-            let added = parts.len() * (prepend.len() + append.len());
-            room::reserve(&mut all.bytes, self.options.width() as usize * (bytes / 2 + added))?;
-        }
         let (mut ids, mut ends) = (self.ids.take(), Vec::new());
         let mut group_bytes = 0;
         let groups = parts.chunk_by(|part, _| {
@@ -318,16 +319,13 @@ impl<'a> Documents<'a> {
         let masked = ids.iter().copied().zip(mask.iter().copied());
         let trains_all = self.options.training.as_ref().is_some_and(|training| training.all);
         let before = prepend.iter().map(|&id| (id, trains_all));
+        let masked = before.chain(masked).chain(append.iter().map(|&id| (id, *trains_end)));
         let split = self.split_of(&part.text);
-        let of_split = &mut encoded.parts[split];
+        let bytes = &mut encoded.parts[split].bytes;
         let count = prepend.len() + ids.len() + append.len();
-        room::reserve(&mut of_split.bytes, count * self.options.stride() as usize)?;
-        for (id, mask) in before.chain(masked).chain(append.iter().map(|&id| (id, *trains_end))) {
-            let bytes = id.to_le_bytes();
-            of_split.bytes.extend_from_slice(if *wide { &bytes } else { &bytes[..2] });
-            of_split.bytes.push(u8::from(mask));
-            encoded.trained += u64::from(mask);
-        }
+        let added = room::zeroed_behind(bytes, count * self.options.stride() as usize)?;
+        encoded.trained +=
+            if *wide { put_masked::<5>(added, masked) } else { put_masked::<3>(added, masked) };
         encoded.text_bytes += text_bytes;
         encoded.special_tokens += special_tokens;
         self.count(part, split, count, encoded)
@@ -374,4 +372,18 @@ impl<'a> Documents<'a> {
         let hash = xxh64(&text[..text.len().min(HASHED_BYTES)], self.options.seed);
         splits.iter().position(|split| hash < split.below).unwrap_or(splits.len() - 1)
     }
+}
+
+/// Writes ids, each with its mask behind it, as rows of `STRIDE` bytes; returns how many are trained on.
+fn put_masked<const STRIDE: usize>(rows: &mut [u8], ids: impl Iterator<Item = (u32, bool)>) -> u64 {
+    let (mut rows, mut trained) = (rows.as_chunks_mut::<STRIDE>().0.iter_mut(), 0);
+    // `for_each` makes a loop of each part of a chain.
+    ids.for_each(|(id, mask)| {
+        if let Some(row) = rows.next() {
+            row[..STRIDE - 1].copy_from_slice(&id.to_le_bytes()[..STRIDE - 1]);
+            row[STRIDE - 1] = u8::from(mask);
+            trained += u64::from(mask);
+        }
+    });
+    trained
 }

@@ -59,7 +59,8 @@ pub enum Record {
 impl RecordOptions {
     /// What a record has; `None` if Python is to read it.
     pub(super) fn read(&self, line: &[u8]) -> Option<Record> {
-        let mut record: Map<String, Json> = serde_json::from_slice(line).ok()?;
+        let mut record: Map<String, Json> =
+            serde_json::from_str(simdutf8::basic::from_utf8(line).ok()?).ok()?;
         let (mut messages, prompt) = match take(&mut record, &self.field) {
             Some(messages) => (list(messages)?, None),
             None => match (record.remove("prompt")?, record.remove("completion")?) {

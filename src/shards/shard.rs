@@ -131,8 +131,8 @@ impl Shard {
     pub(super) fn write(&self, at: Filling, bytes: &[u8], ends: &[u8]) -> Result<()> {
         let Some(mask) = &self.mask else { return self.write_ids(at, bytes, ends) };
         let (ids, flags) = match self.width {
-            2 => divided::<2>(bytes)?,
-            _ => divided::<4>(bytes)?,
+            2 => divided::<3>(bytes)?,
+            _ => divided::<5>(bytes)?,
         };
         mask.write(&flags, at.ids)?;
         self.write_ids(at, &ids, ends)
@@ -182,13 +182,13 @@ impl Shard {
     }
 }
 
-/// Divides ids of `WIDTH` bytes, each with a byte of its mask behind it.
-fn divided<const WIDTH: usize>(bytes: &[u8]) -> Result<(Vec<u8>, Vec<u8>)> {
-    let count = bytes.len() / (WIDTH + 1);
-    let (mut ids, mut flags) = (room::for_items(WIDTH * count)?, room::for_items(count)?);
-    for entry in bytes.chunks_exact(WIDTH + 1) {
-        ids.extend_from_slice(&entry[..WIDTH]);
-        flags.push(entry[WIDTH]);
+/// Divides rows of `STRIDE` bytes, ids with a byte of their mask behind each, into ids and masks.
+fn divided<const STRIDE: usize>(bytes: &[u8]) -> Result<(Vec<u8>, Vec<u8>)> {
+    let (rows, width) = (bytes.as_chunks::<STRIDE>().0, STRIDE - 1);
+    let (mut ids, mut flags) = (room::filled(0, width * rows.len())?, room::filled(0, rows.len())?);
+    for ((row, id), flag) in rows.iter().zip(ids.chunks_exact_mut(width)).zip(&mut flags) {
+        id.copy_from_slice(&row[..width]);
+        *flag = row[width];
     }
     Ok((ids, flags))
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use toksmith::control::Control;
 use toksmith::decode::decode;
-use toksmith::encode::{Continuations, EncodeStream, Encoder, MarkedText, SpecialSet};
+use toksmith::encode::{Continuations, EncodeStream, Encoder, LocatedIds, MarkedText, Spans, SpecialSet};
 use toksmith::pretokenize::{Isa, Named, Pattern, Pretokenizer, Unmatched};
 use toksmith::special::{Segment, Specials};
 use toksmith::vocab::CharacterTokens;
@@ -256,6 +256,27 @@ fn marked_text_is_one_text_with_trusted_specials_alone() {
             at = end;
         }
         assert_eq!(at, text.len());
+    }
+}
+
+#[test]
+fn a_mask_has_the_ids_that_have_a_byte_of_the_ranges() {
+    let mut random = Random::new(7);
+    for _ in 0..3000 {
+        let encoder = encoder(Pattern::Named(Named::Gpt2, Isa::best()), &mut random);
+        let (len, special) = (random.below(40), random.below(2) == 0);
+        let text = random.text(b"ab <s>c", len);
+        let mut cuts: Vec<usize> = (0..2 * random.below(5)).map(|_| random.below(text.len() + 1)).collect();
+        cuts.sort_unstable();
+        let ranges: Vec<_> = cuts.chunks(2).map(|cut| cut[0]..cut[1]).collect();
+        let (mut spans, mut located) = (Spans::default(), LocatedIds::for_text(text.len()).unwrap());
+        encoder.encode(&text, special, &mut spans, &Control::none()).unwrap();
+        encoder.encode(&text, special, &mut located, &Control::none()).unwrap();
+        assert_eq!(located.ids, spans.ids);
+        let mask = located.touching(ranges.clone(), text.len(), encoder.vocab()).unwrap();
+        let expected =
+            spans.spans.iter().map(|span| span.clone().any(|byte| ranges.iter().any(|r| r.contains(&byte))));
+        assert_eq!(mask, expected.collect::<Vec<_>>(), "{ranges:?} of {text:?}");
     }
 }
 

@@ -197,7 +197,7 @@ const INSIDE: [(&str, &str); 9] = [
     ("encode::{FileOptions}", "sizes of buffers"),
     ("encode::{Encoder RandomMerges}", "methods of the encoder for texts of Python"),
     ("encode::{Continuations PrefixCache}", "classes of Python that Rust users have not asked for"),
-    ("encode::{MarkedText marks touching}", "conversations, which Python lays out with Jinja"),
+    ("encode::{LocatedIds MarkedText marks}", "conversations, which Python lays out with Jinja"),
     ("decode::{Stop TokenRun TextDecoder self}", "decoding in place, and alignments"),
     (
         "formats::{FORMATS Lead LoadOptions self}",

@@ -8,10 +8,7 @@ import json
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
-from typing import Any, NamedTuple, TypeVar
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from .. import _core
 from .._internal.messages import printable
@@ -28,6 +25,10 @@ from .marked_text import (
     flags,
     marked,
 )
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 Result = TypeVar("Result")
 
@@ -69,6 +70,8 @@ class Conversation(NamedTuple):
 
     def ids_and_mask(self) -> tuple[list[int], NDArray[np.bool_]]:
         """Return the ids, and which of them the assistant wrote."""
+        import numpy as np  # takes long
+
         written = GENERATED if self.has_generation else ASSISTANT
         ids, mask = self.core.encode_marked(self.text, self.flags, written)
         return ids, np.frombuffer(mask, np.bool_).copy()

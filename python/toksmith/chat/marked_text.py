@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, SupportsIndex
-
-import numpy as np
 
 from .. import _core
 
@@ -133,7 +132,8 @@ def marked(value: Any, added: int) -> Any:
     if isinstance(value, (list, tuple)):
         items = [marked(item, added) for item in value]
         return tuple(items) if isinstance(value, tuple) else items
-    if isinstance(value, np.generic):
+    numpy = sys.modules.get("numpy")  # without it there are no values of NumPy
+    if numpy is not None and isinstance(value, numpy.generic):
         return marked(value.item(), added)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return marked({field.name: getattr(value, field.name) for field in dataclasses.fields(value)}, added)

@@ -151,13 +151,3 @@ impl Encoder {
         })
     }
 }
-
-/// For each token whether it has a byte of one of the ranges. Both are in order.
-pub fn touching(tokens: &[Range<usize>], ranges: impl IntoIterator<Item = Range<usize>>) -> Vec<bool> {
-    let mut ranges = ranges.into_iter().filter(|range| !range.is_empty()).peekable();
-    let mut touches = |token: &Range<usize>| {
-        while ranges.next_if(|range| range.end <= token.start).is_some() {}
-        ranges.peek().is_some_and(|range| range.start < token.end && !token.is_empty())
-    };
-    tokens.iter().map(&mut touches).collect()
-}

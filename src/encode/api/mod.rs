@@ -19,7 +19,7 @@ mod words;
 
 pub use continuations::Continuations;
 pub use document::{CHUNK_BYTES, Document};
-pub use marked::{Mark, MarkedText, marks, touching};
+pub use marked::{Mark, MarkedText, marks};
 pub use prefix_cache::{KnownPrefix, PrefixCache};
 pub use random::RandomMerges;
 pub use shared_ids::IdView;
