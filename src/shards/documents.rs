@@ -21,7 +21,7 @@ const GROUP_BYTES: usize = 64 << 10;
 pub trait TextBatch: Send {
     /// The texts, in order; they need not be UTF-8. `None` for a row of a table that has none.
     fn texts(&self) -> Result<Vec<Option<&[u8]>>>;
-    /// What is wrong with a row that has no text.
+    /// What is wrong with a row that has no text; empty if the texts are not the rows of a table.
     fn null_reason(&self) -> &str {
         ""
     }
@@ -174,6 +174,9 @@ impl<'a> Documents<'a> {
                     None => documents.add_null(source, number, texts.null_reason()),
                 });
                 self.documents(worker, documents, added.err(), &mut encoded, control)?;
+                if !texts.null_reason().is_empty() {
+                    encoded.skipped.iter_mut().chain(&mut encoded.failure).for_each(Skipped::name_row);
+                }
                 control.advance(progress);
                 Ok(encoded)
             }

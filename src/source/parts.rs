@@ -153,8 +153,8 @@ impl<'c, 't> ChunkDocuments<'c, 't> {
 
     /// Adds a row of a table that has no text.
     pub(crate) fn add_null(&mut self, source: usize, row: u64, reason: &str) -> Added {
-        let (member, reason) = (Some(format!("row {row}")), Some(reason.to_owned()));
-        self.refuse(Skipped { member, reason, ..Skipped::invalid(source, 0) })
+        let reason = Some(reason.to_owned());
+        self.refuse(Skipped { line: Some(row), reason, ..Skipped::invalid(source, 0) })
     }
 
     /// Adds a document, or a part of one, if it is valid UTF-8 or may be repaired. It begins so many bytes

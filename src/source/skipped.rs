@@ -43,6 +43,15 @@ impl Skipped {
         Skipped { reason: Some(reason), ..self.clone() }
     }
 
+    /// Names the place of a text of a table by its row.
+    pub(crate) fn name_row(&mut self) {
+        if let Some(row) = self.line.take() {
+            let offset = std::mem::take(&mut self.offset);
+            self.member = Some(format!("row {row}"));
+            self.reason.get_or_insert_with(|| not_utf8(offset));
+        }
+    }
+
     /// Replaces the line of a record, which counts from the beginning of its chunk, by the one in its file,
     /// which has so many lines before the chunk.
     pub(crate) fn after_lines(self, before: u64, file: &InputFile) -> Self {

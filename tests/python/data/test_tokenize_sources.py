@@ -47,7 +47,7 @@ def documents(soup: Soup) -> list[str]:
 def write_parquet(path: Path, texts: Any, column: str = "text", kind: str = "string", rows: int = 50) -> None:
     pa = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
-    array = pa.array(texts, pa.string())
+    array = pa.array(texts, None if isinstance(texts[0], bytes) else pa.string())
     array = array.dictionary_encode() if kind == "dictionary" else array.cast(getattr(pa, kind)())
     table = pa.table({"id": list(range(len(texts))), column: array})
     try:
@@ -90,6 +90,9 @@ def test_parquet_that_is_broken(tokenizer: Tokenizer, tmp_path: Path) -> None:
     kept = [text for text in texts if text is not None]
     shards_oracle.check(tmp_path / "out", shards_oracle.expected(tokenizer, kept))
     assert [one["place"] for one in told["skipped"]] == ["row 3", "row 90", "row 91"]
+    write_parquet(tmp_path / "bytes.parquet", [b"low", b"\xff"], kind="binary")
+    with pytest.raises(ValueError, match=r"bytes\.parquet: row 1: not UTF-8 at byte 0"):
+        toksmith.tokenize(tmp_path / "bytes.parquet", tokenizer, tmp_path / "three")
     (tmp_path / "b.parquet").write_bytes(source.read_bytes()[:-9])
     with pytest.raises(ValueError, match=r"b\.parquet: not a Parquet file"):
         toksmith.tokenize(toksmith.Corpus(tmp_path / "b.parquet", column="body"), tokenizer, tmp_path / "four")
