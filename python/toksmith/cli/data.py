@@ -24,10 +24,11 @@ EXAMPLES = """\
 
 FOLDER is what toksmith tokenize writes. --check reads every byte; the exit
 status is 1 if a file is not what it was written as. On a terminal the tokens of
-a document have two colours in turn, and special tokens a third. In a pipe, or
-if NO_COLOR is set, each token is a line: its place, its id, its text, and
-whether it is special, and trained on. Control characters are shown as escapes,
-and a byte that is not part of a character as \\xNN."""
+a document have two colours in turn, and special tokens a third; those that a
+model is trained on are underlined. In a pipe, or if NO_COLOR is set, each token
+is a line: its place, its id, its text, and whether it is special, and trained
+on. Control characters are shown as escapes, and a byte that is not part of a
+character as \\xNN."""
 
 
 @command(EXAMPLES)
@@ -146,10 +147,10 @@ def _document(folder: str, split: str, number: int) -> Iterator[bytes]:
         except KeyError:
             message = f"the id at {place:,} is {id}, and the tokenizer of the folder has none"
             raise ValueError(message) from None
-    if terminal.has_colours():
-        yield from map(str.encode, terminal.drawn(spans, ids, colours=True))
-        return
     mask = opened.read_mask(start, stop).tolist() if opened.has_mask else [False] * len(ids)
+    if terminal.has_colours():
+        yield from map(str.encode, terminal.drawn(spans, ids, colours=True, underlined=mask))
+        return
     for (place, id), is_trained in zip(enumerate(ids, start), mask, strict=True):
         marks = "\tspecial" * spans[id].special + "\ttrained" * is_trained
         yield f"{place}\t{id}\t{spans[id].text}{marks}\n".encode()

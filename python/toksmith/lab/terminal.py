@@ -10,7 +10,7 @@ import functools
 import itertools
 import shutil
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from .spans import Span, shown
@@ -22,7 +22,7 @@ Ids: TypeAlias = "Sequence[int] | NDArray[Any]"
 
 COLOURS = ("\x1b[30;46m", "\x1b[30;43m")
 """Colours that tokens have in turn, so that neighbours differ."""
-SPECIAL, BOLD, FAINT, END = "\x1b[97;45m", "\x1b[1m", "\x1b[2m", "\x1b[0m"
+SPECIAL, BOLD, FAINT, UNDERLINED, END = "\x1b[97;45m", "\x1b[1m", "\x1b[2m", "\x1b[4m", "\x1b[0m"
 
 STYLES, SPECIAL_STYLE = ("bold cyan", "bold yellow"), "bold magenta"
 """The same for tokens in a table of `rich`, as colours of letters."""
@@ -44,10 +44,13 @@ def has_colours() -> bool:
     return console.is_terminal and takes_escapes and not console.no_color
 
 
-def drawn(spans: Mapping[int, Span], tokens: Ids, *, colours: bool, ids: bool = False) -> Iterator[str]:
+def drawn(
+    spans: Mapping[int, Span], tokens: Ids, *, colours: bool, ids: bool = False, underlined: Iterable[bool] = ()
+) -> Iterator[str]:
     r"""Yield the drawing of tokens in parts. A line ends with a token that ends with a newline, and at the end.
 
-    With colours each token has a background that differs from its neighbours', and spaces stay. Without colours,
+    With colours each token has a background that differs from its neighbours', spaces stay, and `underlined` says for
+    each of the first tokens whether it is underlined, unless ids stand below them. Without colours,
     tokens are separated by `│`, a space is `␣`, special tokens stand in `⟦` and `⟧`, and these signs in a text are
     escaped.
 
@@ -65,7 +68,7 @@ def drawn(spans: Mapping[int, Span], tokens: Ids, *, colours: bool, ids: bool = 
     """
     if ids:
         return rows(spans, tokens, colours, shutil.get_terminal_size().columns)
-    return (_coloured if colours else _separated)(spans, tokens)
+    return _coloured(spans, tokens, underlined) if colours else _separated(spans, tokens)
 
 
 # Running text, and one token a line
@@ -88,16 +91,17 @@ def _blocks(ids: Ids) -> Iterator[list[int]]:
         yield block if isinstance(block, list) else block.tolist()
 
 
-def _coloured(spans: Mapping[int, Span], tokens: Ids) -> Iterator[str]:
+def _coloured(spans: Mapping[int, Span], tokens: Ids, underlined: Iterable[bool]) -> Iterator[str]:
     """Yield tokens on backgrounds in turn. A line ends after each newline, which is shown, and at the end."""
-    draw, parities = functools.cache(lambda id, parity: _on_colour(spans[id], parity)), itertools.cycle((0, 1))
+    draw = functools.cache(lambda id, parity, is_underlined: _on_colour(spans[id], parity, is_underlined))
+    parities, lines = itertools.cycle((0, 1)), itertools.chain(underlined, itertools.repeat(False))
     for ids in _blocks(tokens):
-        yield "".join(map(draw, ids, parities))
+        yield "".join(map(draw, ids, parities, lines))
     yield "\n"
 
 
-def _on_colour(span: Span, parity: int) -> str:
-    begin = colour(span, parity)
+def _on_colour(span: Span, parity: int, is_underlined: bool) -> str:
+    begin = colour(span, parity) + UNDERLINED * is_underlined
     # The line ends without a colour, which would fill the space behind it.
     line_end = rf"\n{END}" + "\n" + begin
     return begin + line_end.join(shown(line, " ") for line in span.token.split(b"\n")) + END

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 from pathlib import Path
@@ -124,6 +125,15 @@ def test_a_document_on_a_terminal(folder: Path, tokenizer: toksmith.Tokenizer) -
     for variables in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
         shown = on_terminal(folder, "--document", 0, **({"TERM": "xterm-256color"} | variables))
         assert shown == run(folder, "--document", 0)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a POSIX terminal")
+def test_trained_tokens_are_underlined(tokenizer: toksmith.Tokenizer, tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text(json.dumps({"prompt": "the ", "completion": "low"}))
+    toksmith.tokenize(tmp_path / "a.jsonl", tokenizer, tmp_path / "out", messages=True, append=SPECIAL)
+    shown = on_terminal(tmp_path / "out", "--document", 0, TERM="xterm-256color")
+    underlined = re.findall(r"\x1b\[4m(.*?)\x1b\[0m", shown)
+    assert "".join(underlined) == " low<|endoftext|>"
 
 
 @pytest.mark.parametrize(
