@@ -15,7 +15,7 @@ use crate::encode::Mark;
 /// The mapping of a template, with marks on its keys.
 pub(super) type Dict = IndexMap<String, (Mark, Value), DefaultHashBuilder>;
 
-/// A value, of 16 bytes: those are returned in registers.
+/// A value, small enough to be returned in registers.
 #[derive(Clone)]
 pub(super) enum Value {
     Undefined,
@@ -35,6 +35,8 @@ pub(super) enum Value {
     /// A function, by its name.
     Global,
 }
+
+const _: () = assert!(size_of::<Value>() == 16);
 
 impl Value {
     /// The value of JSON, all texts in it with a mark.

@@ -48,7 +48,7 @@ impl Sink for LocatedIds {
 }
 
 impl LocatedIds {
-    /// None, with memory for the ids of a text of `bytes` bytes.
+    /// An empty list, with memory for the ids of a text of `bytes` bytes.
     ///
     /// # Errors
     /// Memory.
