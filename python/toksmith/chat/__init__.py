@@ -3,5 +3,3 @@
 A template is run on messages whose texts are `MarkedText`, so that the result knows, character by character, what the
 template wrote and what came from a message. `toksmith.Tokenizer` has the public methods.
 """
-
-from ..formats import templates as templates

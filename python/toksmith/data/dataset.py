@@ -198,9 +198,16 @@ class TrainingData:
         Raises:
             ValueError: A number is out of range, there is no window for every rank, or ids do not fit into `dtype`.
         """
-        return Windows(
-            self, length, targets=targets, seed=seed, stride=stride, rank=rank, ranks=ranks, epoch=epoch, dtype=dtype
-        )
+        length = arguments.checked_limit("length", length, 1)
+        step = length if stride is None else arguments.checked_limit("stride", stride, 1)
+        checked = _checked_type(dtype, self.dtype)
+        size = length + bool(targets)
+        count = (len(self) - size) // step + 1 if len(self) >= size else 0
+        order = Order("window", [count], seed=seed, rank=rank, ranks=ranks, epoch=epoch)
+        if not order:
+            ids = f"{len(self):,} ids, which are {count:,} windows of {size:,} ids"
+            raise ValueError(f"the split {self.split!r} has {ids}: too few for {ranks} ranks")
+        return Windows(self, length, size, step, order, checked)
 
     def rows(
         self,
@@ -317,31 +324,10 @@ class Windows:
     """
 
     def __init__(
-        self,
-        data: TrainingData,
-        length: int,
-        *,
-        targets: bool,
-        seed: int | None,
-        stride: int | None,
-        rank: int,
-        ranks: int,
-        epoch: int,
-        dtype: DTypeLike,
+        self, data: TrainingData, length: int, size: int, stride: int, order: Order, dtype: IntegerType
     ) -> None:
-        self.data = data
-        self.length = arguments.checked_limit("length", length, 1)
-        self.targets = bool(targets)
-        self.stride = self.length if stride is None else arguments.checked_limit("stride", stride, 1)
-        self.dtype = _checked_type(dtype, data.dtype)
-        self.size = self.length + self.targets
-        count = (len(data) - self.size) // self.stride + 1 if len(data) >= self.size else 0
-        self.order = Order("window", [count], seed=seed, rank=rank, ranks=ranks, epoch=epoch)
-        if not self.order:
-            raise ValueError(
-                f"the split {data.split!r} has {len(data):,} ids, which are {count:,} windows of "
-                f"{self.size:,} ids: too few for {ranks} ranks"
-            )
+        self.data, self.length, self.size, self.stride = data, length, size, stride
+        self.targets, self.order, self.dtype = size > length, order, dtype
 
     def __repr__(self) -> str:
         return (

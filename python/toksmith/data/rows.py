@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, SupportsIndex
 
 from ..files import tables, whole_files
 from .packing import pack
+from .shards import ROW_GROUP_IDS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
 _GROUP = 1 << 20
 # Groups whose rows stay in memory.
 _PACKED_GROUPS = 2
-# About how many ids a row group of Parquet has.
-_ROW_GROUP_IDS = 1 << 20
 _NOT_TRAINED = -100
 """The label of an id without a loss, as PyTorch's `cross_entropy` has it."""
 
@@ -153,7 +152,7 @@ class Rows:
         pa = tables.arrow()
         numbers = pa.list_(pa.int32())
         schema = pa.schema([(name, numbers) for name in ("input_ids", "labels", "seq_lengths")])
-        size = max(1, _ROW_GROUP_IDS // self.length)
+        size = max(1, ROW_GROUP_IDS // self.length)
         with (
             whole_files.replacing(path) as new,
             new.open("wb") as file,

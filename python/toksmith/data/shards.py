@@ -28,8 +28,8 @@ _Number = TypeVar("_Number", bound="np.integer[Any]")
 
 # Documents of a row group of Parquet, at the most.
 _DOCUMENTS = 1 << 16
-# About how many ids a row group of Parquet has. Lists of lists can hold fewer than 2^31.
-_ROW_GROUP_IDS = 1 << 20
+ROW_GROUP_IDS = 1 << 20
+"""About how many ids a row group of Parquet has. Lists of lists can hold fewer than 2^31."""
 _INCOMPLETE = "not a complete Parquet file"
 # Row groups of a Parquet file that stay decoded: a window that crosses a border needs two.
 _DECODED_GROUPS = 4
@@ -62,7 +62,7 @@ def write_parquet(
     ):
         start = 0
         while start < documents:
-            stop = int(np.searchsorted(starts, starts[start] + _ROW_GROUP_IDS, "right")) - 1
+            stop = int(np.searchsorted(starts, starts[start] + ROW_GROUP_IDS, "right")) - 1
             stop = min(max(stop, start + 1), start + _DOCUMENTS, documents)
             low, high = int(starts[start]), int(starts[stop])
             offsets = (starts[start : stop + 1] - low).astype(np.int32)

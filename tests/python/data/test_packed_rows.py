@@ -96,7 +96,7 @@ def test_a_packed_file_has_the_rows(
     group_ids: int, is_masked: bool, data: TrainingData, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
-    monkeypatch.setattr(rows_module, "_ROW_GROUP_IDS", group_ids)
+    monkeypatch.setattr(rows_module, "ROW_GROUP_IDS", group_ids)
     if is_masked:
         monkeypatch.setattr(TrainingData, "has_mask", True)
         monkeypatch.setattr(TrainingData, "read_mask", lambda _, start, stop: np.arange(start, stop) % 3 == 0)
