@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import click
 
@@ -35,10 +35,7 @@ merges.txt, hold no pattern and do not say which tokens are special: a warning
 says how to load them again."""
 
 
-if TYPE_CHECKING:
-    Format = Literal[FileFormat, "huggingface", "minbpe"]
-else:
-    Format = Literal[tuple(_core.FORMATS)]
+Format = Literal[FileFormat, "huggingface", "minbpe"]
 # What becomes of unmatched text if a loaded file does not say it.
 _UNMATCHED = {"gpt2": "keep", "tiktoken": "drop"}
 # Special tokens that a warning names.

@@ -180,7 +180,6 @@ def test_pieces_join_to_the_text() -> None:
 def test_stress_texts_are_the_same_each_time_and_have_the_special_tokens() -> None:
     made = list(stress.texts(["<|end|>"]))
     assert made == list(stress.texts(["<|end|>"]))
-    assert made != list(stress.texts(["<|end|>"], seed=1))
     joined = "".join(made)
     assert "<|end|>" in joined
     assert "<|end|" in joined.replace("<|end|>", "")
