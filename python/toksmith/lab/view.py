@@ -57,14 +57,10 @@ def _token(span: Span, colour: str, ids: bool) -> str:
     below = f"<small>{span.id}</small>" if ids else ""
     # A line of the text ends after the mark of its newline.
     after = "<br>" if span.token.endswith(b"\n") else ""
-    title = html.escape(_title(span))
-    return f'<span class="{" ".join(classes)}" title="{title}">{shown}{below}</span>{after}'
-
-
-def _title(span: Span) -> str:
     size = "byte" if len(span.token) == 1 else f"{len(span.token)} bytes"
     title = f"id {span.id}, {size} {span.token[:64].hex(' ')}{' …' if len(span.token) > 64 else ''}"
-    return title + (", special token" if span.special else "")
+    title += ", special token" if span.special else ""
+    return f'<span class="{" ".join(classes)}" title="{title}">{shown}{below}</span>{after}'
 
 
 LIMIT = 2000

@@ -74,7 +74,11 @@ def document(tokenizers: Mapping[str, Tokenizer | object], text: str) -> str:
     named = {name: tokenizer_of(each) for name, each in tokenizers.items()}
     shown = texts(named, text)
     blocks: dict[str, int] = {}  # equal ones are stored once: several tokenizers may have the same pattern
-    described = [_described(name, tokenizer, shown, blocks) for name, tokenizer in named.items()]
+    described = [
+        # A path may have lone surrogates.
+        {"name": name.encode(errors="backslashreplace").decode(), **(_live(one, blocks) or _computed(one, shown))}
+        for name, one in named.items()
+    ]
     content = {
         "texts": [each._asdict() for each in shown],
         "hasSpecial": any(tokenizer.special_tokens for tokenizer in named.values()),
@@ -90,12 +94,6 @@ def document(tokenizers: Mapping[str, Tokenizer | object], text: str) -> str:
         "PROGRAM": program,
     }
     return re.sub(r"{{([A-Z]+)}}", lambda match: fields[match[1]], _asset("page.html"))
-
-
-def _described(name: str, tokenizer: Tokenizer, shown: Sequence[Text], blocks: dict[str, int]) -> dict[str, Any]:
-    """Return the data of a tokenizer that the program needs besides its blocks, as plain data."""
-    made = _live(tokenizer, blocks) or _computed(tokenizer, shown)
-    return {"name": name.encode(errors="backslashreplace").decode(), **made}  # a path may have lone surrogates
 
 
 def _live(tokenizer: Tokenizer, blocks: dict[str, int]) -> dict[str, Any] | None:
