@@ -265,15 +265,11 @@ def _searched(text: str, flags: int) -> Regex:
     return _compile(f"(?!)|{text}", flags) if _SCOPED_CASE.search(text) else compiled
 
 
-# A letter that came with each version of Unicode, newest first.
+# A letter that came with each version of Unicode, newest first; the oldest `regex` that is supported has the last.
 _FIRST_LETTERS = {
     "18.0": 0x3D000,
     "17.0": 0x088F,
     "16.0": 0x1C89,
-    "15.1": 0x2EBF0,
-    "15.0": 0x11F04,
-    "14.0": 0x1DF00,
-    "13.0": 0x08BE,
 }
 
 
@@ -281,12 +277,12 @@ _FIRST_LETTERS = {
 def installed_unicode() -> str:
     """Return the Unicode version of the installed `regex`, found by asking for letters.
 
-    >>> installed_unicode() >= "13.0"
+    >>> installed_unicode() >= "16.0"
     True
     """
     letter = _compile(r"\p{L}", 0)
     known = (version for version, code in _FIRST_LETTERS.items() if letter.match(chr(code)))
-    return next(known, "before 13.0")
+    return next(known, "before 16.0")
 
 
 @functools.lru_cache(maxsize=16)
