@@ -130,7 +130,6 @@ def tokenize(
 
 
 def _chat(variables: Sequence[str], template: str | None) -> dict[str, Any] | None:
-    """Return the options of a conversation."""
     chat: dict[str, Any] = {} if template is None else {"chat_template": text_files.read_text(template)}
     for variable in variables:
         name, equals, value = variable.partition("=")

@@ -110,7 +110,6 @@ class Folder:
             raise ValueError(f"{what} {shown(str(self.path))} had {name} {difference}: {advice}")
 
     def _counted(self, snapshot: JsonObject) -> JsonObject:
-        """Return the totals of conversations and of rows."""
         counts = {}
         if self.options.settings["messages"]:
             counts["trained_tokens"] = snapshot["trained"] - snapshot["packed"]["trained_left_out"]

@@ -101,7 +101,6 @@ class RunFolder(Folder):
                 self.core.join(split, number, [(raw.ids, raw.starts, start, stop) for raw, start, stop in ranges])
 
     def _raw(self, split: int, piece: Piece) -> Raw:
-        """Return the files of a split in a piece."""
         folder, name = self.unfinished / PIECES / piece["name"], self.options.splits[split]
         ids, index = (folder / f"{name}-00000.{suffix}" for suffix in ("ids", "index"))
         if not index.exists():

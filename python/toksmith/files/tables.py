@@ -213,7 +213,6 @@ def _joined(columns: list[Array], separator: str) -> Array:
 
 
 def _records(batch: RecordBatch) -> Array:
-    """Return each row as JSON."""
     import pyarrow as pa
 
     return pa.array([as_json(row) for row in batch.to_pylist()], pa.large_string())

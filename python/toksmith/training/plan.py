@@ -128,7 +128,6 @@ class Plan:
         return tokenizer
 
     def _counted(self) -> list[PretokenCounts]:
-        """Count all texts."""
         names, pattern = self.options.special_tokens, self.options.pattern
         counts: list[PretokenCounts] = []
         for number, text in enumerate(self.texts):
@@ -230,7 +229,6 @@ class Plan:
         return _core.memory_to_learn(counts, self.options.for_core(), has_vocab)
 
     def _warn_if_large(self, counts: _core.PretokenCounts, available: int) -> None:
-        """Warn if learning may take more memory than there is."""
         _, _, least, most, _ = self._memory_needs(counts)[0]
         if available < most:
             advised = max(available - _LIMIT_OVERSHOOT, least) // 10**6
@@ -270,7 +268,6 @@ class Plan:
 
 
 def _warn_if_short(options: Options, added: int) -> None:
-    """Warn if fewer tokens were added than asked for."""
     if added == options.max_merges:
         return
     condition = "at all" if options.min_frequency <= 1 else f"at least {options.min_frequency} times"

@@ -228,7 +228,6 @@ class CoreBPE(Decoding):
 
 
 def _tokens_of(ranks: Mapping[bytes, int]) -> dict[int, bytes]:
-    """Return the tokens by rank."""
     tokens: dict[int, bytes] = {}
     for token, rank in ranks.items():
         if tokens.setdefault(rank, token) is not token:

@@ -72,7 +72,6 @@ class Comparison:
         return re.sub(r"{{([A-Z]+)}}", lambda match: parts[match[1]], _asset("report.html"))
 
     def _repr_html_(self) -> str:
-        """Return the tables for a notebook."""
         parts = "".join(map(_html_section, sections(self)))
         return f'<style>{_asset("report.css")}</style><div class="toksmith-report">{parts}</div>'
 

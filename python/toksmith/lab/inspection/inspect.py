@@ -185,9 +185,7 @@ def inspect(
 
     Args:
         tokenizer: A `Tokenizer`, or what `Tokenizer.from_pretrained` takes, such as "gpt2".
-        on: Texts to count the uses of tokens on: a `Corpus`, or what makes one: a path, a glob, a folder, or "-" for
-            standard input; a list or tuple of these; or any other iterable, of texts. None looks at the vocabulary
-            alone.
+        on: Texts to count the uses of tokens on: a `Corpus`, or what makes one. None looks at the vocabulary alone.
         top: How many tokens each list of examples has at most.
         special: Whether special tokens in the texts become their ids.
         workers: Threads; default: all cores.
