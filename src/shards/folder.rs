@@ -164,10 +164,11 @@ impl ShardFolder {
         }
         // Checksums are no stage of their own.
         let is_wanted = |_| control.check().is_ok();
-        let (control, unknown) = (Control::new(&is_wanted), WrittenHashes::default());
-        let sums = files.iter().map(|(path, _)| {
-            let written = if *path == raw.ids { hashes } else { &unknown };
-            synced(path, written, &control)
+        let control = Control::new(&is_wanted);
+        let sums = files.iter().map(|(path, _)| match *path == raw.ids {
+            true => synced(path, hashes, &control),
+            // Each file has hashes of its own, to which a checksum adds those of what it reads.
+            false => synced(path, &WrittenHashes::default(), &control),
         });
         let mut sums = sums.collect::<Result<Vec<_>>>()?.into_iter().peekable();
         let (bytes, blake3) = sums.next().unwrap_or_default();
