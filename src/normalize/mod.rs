@@ -99,9 +99,7 @@ impl Normalizer {
     pub(crate) fn apply_to(&self, text: &mut Aligned, continues: bool, max_bytes: usize) -> Result<()> {
         let bytes = text.text().len();
         for (i, step) in self.0.iter().enumerate() {
-            if !(continues && matches!(step, NormalizeStep::Prepend(_))) {
-                step.apply(text, Limit { step: i, name: step.name(), bytes, max_bytes })?;
-            }
+            step.apply(text, continues, Limit { step: i, name: step.name(), bytes, max_bytes })?;
         }
         Ok(())
     }
@@ -132,13 +130,14 @@ impl Normalizer {
 }
 
 impl NormalizeStep {
-    fn apply(&self, text: &mut Aligned, limit: Limit) -> Result<()> {
+    fn apply(&self, text: &mut Aligned, continues: bool, limit: Limit) -> Result<()> {
         match self {
             NormalizeStep::Strip { left, right } => text.strip(*left, *right, limit),
+            NormalizeStep::Prepend(_) if continues => Ok(()),
             NormalizeStep::Prepend(before) => text.prepend(before, limit),
             NormalizeStep::Replace(matcher, content) => text.replace(matcher, content, limit),
             NormalizeStep::SentencePiece(rule) => {
-                text.rewrite(|text, places| rule.normalized(text, places, limit))
+                text.rewrite(|text, places| rule.normalized(text, places, continues, limit))
             }
             _ if self.leaves(text.text()) => Ok(()),
             NormalizeStep::StripAccents => text.filter(|c| !forms::char::is_combining_mark(c), limit),

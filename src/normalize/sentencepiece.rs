@@ -148,18 +148,19 @@ impl SentencePieceRule {
     }
 
     /// The normalized text, and the origin of each of its bytes; none if `places`, those of `old`, are not
-    /// tracked.
+    /// tracked. A text that continues another one keeps a space at its beginning, and gets none.
     pub(super) fn normalized(
         &self,
         old: &str,
         places: Option<&[OriginRange]>,
+        continues: bool,
         limit: Limit,
     ) -> Result<(String, Vec<OriginRange>)> {
         let mut out = Output { text: String::new(), places: Vec::new(), before: places, limit };
         room::reserve_text(&mut out.text, old.len())?;
         let space = if self.escape_whitespaces { META_TEXT } else { " " };
         let mut at = 0;
-        while self.remove_extra_whitespaces && at < old.len() {
+        while self.remove_extra_whitespaces && !continues && at < old.len() {
             let (new, len) = self.first(&old[at..]);
             if new != " " {
                 break;
@@ -169,10 +170,10 @@ impl SentencePieceRule {
         if at == old.len() {
             return Ok((out.text, out.places));
         }
-        if self.puts_space_before() {
+        if self.puts_space_before() && !continues {
             out.push(space, at..at + old[at..].chars().next().map_or(0, char::len_utf8))?;
         }
-        let mut after_space = self.remove_extra_whitespaces;
+        let mut after_space = self.remove_extra_whitespaces && !continues;
         while at < old.len() {
             let (new, len) = self.first(&old[at..]);
             let new = if after_space { new.trim_start_matches(' ') } else { new };

@@ -497,7 +497,8 @@ impl Tokenizer {
             PyBoundary::IsJoint(false) => Boundary::Split,
             PyBoundary::Heal(continuations) => Boundary::Heal(&continuations.get().inner),
         };
-        let encode = |_: &Control| self.inner.encode_pair(prompt, completion, boundary, special_of(special));
+        let special = special_of(special);
+        let encode = |control: &Control| self.inner.pair(prompt, completion, boundary, special, control);
         call::long(py, None, encode).map(pair_row)
     }
 
@@ -505,7 +506,8 @@ impl Tokenizer {
     fn append(&self, ids: Any, text: &Bound<'_, PyString>, special: bool) -> PyResult<PairRow> {
         let (text, mut all) = (call::text(text)?, Vec::new());
         ids::read(ids, u32::MAX, &mut all)?;
-        call::long(ids.py(), None, |_| self.inner.append(&all, text, special_of(special))).map(pair_row)
+        let append = |control: &Control| self.inner.appended(&all, text, special_of(special), control);
+        call::long(ids.py(), None, append).map(pair_row)
     }
 
     fn split(&self, text: Any, max_tokens: usize, overlap: usize, special: bool) -> PyResult<Items<String>> {

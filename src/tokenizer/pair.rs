@@ -57,15 +57,40 @@ impl Tokenizer {
         boundary: Boundary<'_>,
         special: Special,
     ) -> Result<EncodedPair> {
-        let whole = self.spans(&[prompt, completion].concat().into_bytes(), special)?;
+        self.pair(prompt, completion, boundary, special, &Control::none())
+    }
+
+    pub(crate) fn pair(
+        &self,
+        prompt: &str,
+        completion: &str,
+        boundary: Boundary<'_>,
+        special: Special,
+        control: &Control,
+    ) -> Result<EncodedPair> {
+        let whole = self.spans([prompt, completion].concat().as_bytes(), special, control)?;
         let (border, crosses) = border_of(&whole, prompt.len());
-        let (mut ids, rest) = match boundary {
+        let encode = |text: &str, is_first| {
+            self.encoder().encode_part(text.as_bytes(), special, is_first, None, control)
+        };
+        let (mut ids, more) = match boundary {
             Boundary::Joint => return Ok(EncodedPair { ids: whole.ids, border, crosses }),
-            Boundary::Split => (self.encode(prompt, special)?, ""),
-            Boundary::Heal(continuations) => self.healed(prompt, continuations, special)?,
+            Boundary::Split => (encode(prompt, true)?, encode(completion, true)?),
+            Boundary::Heal(continuations) => {
+                let mut ids = self.spans(prompt.as_bytes(), special, control)?;
+                let keep = kept(&ids, prompt, continuations)?;
+                // Text behind a special token is encoded with it: it may get a space in front.
+                let is_special = |&at: &usize| self.vocab().special_ids().contains(&ids.ids[at]);
+                let from = keep.checked_sub(1).filter(is_special).unwrap_or(keep);
+                let start =
+                    if from == 0 { 0 } else { ids.spans.get(from).map_or(prompt.len(), |span| span.start) };
+                let more = encode(&[&prompt[start..], completion].concat(), from == 0)?;
+                ids.ids.truncate(keep);
+                (ids.ids, room::copied(more.get(keep - from..).unwrap_or_default())?)
+            }
         };
         let border = ids.len();
-        room::extend(&mut ids, &self.encode(&[rest, completion].concat(), special)?)?;
+        room::extend(&mut ids, &more)?;
         Ok(EncodedPair { ids, border, crosses })
     }
 
@@ -78,42 +103,51 @@ impl Tokenizer {
     /// # Errors
     /// Those of [`Tokenizer::encode`].
     pub fn append(&self, ids: &[u32], text: &str, special: Special) -> Result<EncodedPair> {
-        let (vocab, control) = (self.vocab(), Control::none());
+        self.appended(ids, text, special, &Control::none())
+    }
+
+    pub(crate) fn appended(
+        &self,
+        ids: &[u32],
+        text: &str,
+        special: Special,
+        control: &Control,
+    ) -> Result<EncodedPair> {
+        let vocab = self.vocab();
         let special_ids: FxHashSet<u32> = vocab.special_ids().iter().copied().collect();
         let is_border = |id: &u32| special_ids.contains(id) || vocab.tokens().get(*id).is_none();
         let first = ids.iter().rposition(is_border).map_or(0, |at| at + 1);
         let mut whole = self.decode_bytes(&ids[first..])?;
         let border = whole.len();
         room::extend(&mut whole, text.as_bytes())?;
-        let crosses = border_of(&self.spans(&whole, special)?, border).1;
-        let more = self.encoder().encode_part(text.as_bytes(), special, ids.is_empty(), None, &control)?;
+        let crosses = border_of(&self.spans(&whole, special, control)?, border).1;
+        let more = self.encoder().encode_part(text.as_bytes(), special, ids.is_empty(), None, control)?;
         let mut all = room::collected(ids.iter().copied())?;
         room::extend(&mut all, &more)?;
         Ok(EncodedPair { ids: all, border: ids.len(), crosses })
     }
 
-    fn spans(&self, text: &[u8], special: Special) -> Result<Spans> {
+    fn spans(&self, text: &[u8], special: Special, control: &Control) -> Result<Spans> {
         let mut spans = Spans::default();
-        self.encoder().encode(text, special, &mut spans, &Control::none())?;
+        self.encoder().encode(text, special, &mut spans, control)?;
         Ok(spans)
     }
+}
 
-    /// The ids of a prompt before its unstable end, and this end.
-    fn healed<'t>(
-        &self,
-        prompt: &'t str,
-        continuations: &Continuations,
-        special: Special,
-    ) -> Result<(Vec<u32>, &'t str)> {
-        let Spans { mut ids, spans, .. } = self.spans(prompt.as_bytes(), special)?;
-        let mut keep = continuations.heal(&ids)?.0;
-        while keep > 0 && keep < ids.len() && !prompt.is_char_boundary(spans[keep].start) {
-            keep -= 1;
-        }
-        let end = spans.get(keep).map_or(prompt.len(), |span| if keep == 0 { 0 } else { span.start });
-        ids.truncate(keep);
-        Ok((ids, &prompt[end..]))
+/// How many tokens of a prompt are before its unstable end, which begins with a character.
+fn kept(tokens: &Spans, prompt: &str, continuations: &Continuations) -> Result<usize> {
+    let Spans { ids, spans, .. } = tokens;
+    let mut keep = continuations.heal(ids)?.0;
+    // Tokens that a normalizer made of one character have spans that overlap. A space that it put in front is
+    // of no character, and may have no place before other text.
+    let is_border = |at: usize| {
+        let start = spans[at].start;
+        start > 0 && prompt.is_char_boundary(start) && spans[at - 1].end <= start
+    };
+    while keep > 0 && keep < ids.len() && !is_border(keep) {
+        keep -= 1;
     }
+    Ok(keep)
 }
 
 /// How many tokens end at a place or before it, and whether the next one begins before it.

@@ -625,6 +625,17 @@ def test_gguf_of_gemma_4(adds_bos: bool | None, tmp_path: Path) -> None:
     assert Tokenizer.from_pretrained(tmp_path / "hf").encode_batch(cases) == theirs
 
 
+@pytest.mark.parametrize("kind", ["default", "llama", "symbols", "few characters"])
+def test_text_that_goes_on_gets_no_space_in_front(kind: str, tmp_path: Path) -> None:
+    (tmp_path / "t.model").write_bytes(trained(**OPTIONS[kind]))
+    tokenizer = Tokenizer.from_pretrained(tmp_path / "t.model")
+    prompt, completion = "print(se", "lf) and  more"
+    for boundary in ("joint", "heal"):
+        ids = tokenizer.encode_pair(prompt, completion, boundary).ids
+        assert tokenizer.decode(ids) == tokenizer.decode(tokenizer.encode(prompt + completion))
+    assert tokenizer.decode(tokenizer.append(tokenizer.encode("print("), "self").ids) == "print(self"
+
+
 @pytest.mark.parametrize("seed", [None, 1, 2])
 def test_a_tokenizer_json_of_llamas_kind_becomes_a_model(seed: int | None, tmp_path: Path) -> None:
     options = {**OPTIONS["llama"], "control_symbols": []}
