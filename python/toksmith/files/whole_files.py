@@ -111,11 +111,14 @@ _OF_WRITING = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO) if os.name ==
 def _target(path: str | os.PathLike[str]) -> tuple[Path, os.stat_result | None, bool]:
     """Return the target of a path through links, the status of the file there, and whether it is written directly."""
     link = Path(path)
+    if os.fspath(path).endswith(os.sep) and not link.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), os.fspath(path))
     try:
-        target = link.resolve()
-        old = link.stat()
-    except FileNotFoundError:
-        return target, None, False
+        target = link.resolve()  # fails in a folder that was removed
+        try:
+            old = link.stat()
+        except FileNotFoundError:
+            return target, None, False
     except RuntimeError:  # some versions of Python raise this for a circle of links
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(link)) from None
     # `/dev/stdout` may lead to an open file that has no name any more, which `resolve` marks as Linux does.

@@ -174,3 +174,21 @@ def test_standard_input_is_no_file_that_an_output_may_be(
     done = run_command(*arguments, stdin=TEXT.encode())
     assert done.returncode == 0, done.stderr
     assert Path("old.txt").read_text() != "old"
+
+
+def test_a_name_of_a_folder_is_no_file(folder: Path) -> None:
+    (folder / "old.npy").write_bytes(b"precious")
+    done = run_command("encode", "-t", "t.json", "book.txt", "-o", "old.npy/", cwd=folder)
+    assert (done.returncode, b"old.npy/: Not a directory" in done.stderr) == (1, True)
+    assert (folder / "old.npy").read_bytes() == b"precious"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows removes no current folder")
+def test_no_file_is_written_in_a_folder_that_was_removed(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    with pytest.raises(FileNotFoundError):
+        toksmith.Tokenizer.load(folder / "t.json").save("t.json")
