@@ -25,7 +25,7 @@ const FULL_AFTER: usize = 1 << 20;
 /// Calls go on without a cache of full size until they have seen this many times the text, if a thread
 /// prepares it: in a child that was forked meanwhile it never comes.
 const LATE: usize = 8;
-/// Counted bytes for which a call copies one part of a cache, of eight. It copies at least one.
+/// Counted bytes after which one part of a cache is copied, of eight: not at each special token of a text.
 const PART_AFTER: usize = 1 << 15;
 /// Texts of at least this many bytes count in full.
 pub(super) const MIN_FULL_CALL_BYTES: usize = 1 << 15;
@@ -48,7 +48,7 @@ pub(super) struct OwnCache {
 enum Next {
     /// A thread prepares it.
     Prepared(Preparation),
-    /// Calls fill it: so many parts are copied, after so many counted bytes.
+    /// Calls fill it: so many parts are copied, for the text up to so many counted bytes.
     Filled(Cache, usize, usize),
 }
 
@@ -126,12 +126,11 @@ impl Growth {
                 },
             };
             if let Some((mut cache, parts, filled)) = prepared {
-                let due =
-                    if is_late { usize::MAX } else { (seen.saturating_sub(filled) / PART_AFTER).max(1) };
+                let due = if is_late { usize::MAX } else { seen.saturating_sub(filled) / PART_AFTER };
                 if (parts..parts.saturating_add(due)).any(|part| from.fill_part(&mut cache, part)) {
                     return Some(cache);
                 }
-                *next = Some(Next::Filled(cache, parts + due, *seen));
+                *next = Some(Next::Filled(cache, parts + due, filled + due * PART_AFTER));
                 return None;
             }
         }
@@ -216,24 +215,33 @@ mod tests {
 
     #[test]
     fn calls_do_not_wait_for_a_cache_of_full_size_until_it_is_long_due() {
-        let growth = Growth { copy_after: usize::MAX, full_after: 20, full_bits: 17 };
+        let growth = Growth { copy_after: usize::MAX, full_after: FULL_AFTER, full_bits: 17 };
         let seeds = Seeds::new(Cache::with_bits(Isa::best(), IdWidth::U32, 5));
         let mut own = OwnCache::default();
+        let late = LATE * FULL_AFTER;
         let bits = |seen: usize, own: &mut OwnCache| {
             let mut now = seen;
             let store = growth.store(own, &mut now, &seeds, || unreachable!());
             assert_eq!(now, seen);
             store.cache().bits()
         };
-        assert_eq!(bits(19, &mut own), 5);
+        assert_eq!(bits(FULL_AFTER - 1, &mut own), 5);
         assert!(own.next.is_none());
         let (pending, missing) = Preparation::in_a_forked_child();
         own.next = Some(Next::Prepared(pending));
-        assert_eq!([20, 159, 160].map(|seen| bits(seen, &mut own)), [5, 5, 17]);
+        assert_eq!([FULL_AFTER, late - 1, late].map(|seen| bits(seen, &mut own)), [5, 5, 17]);
         drop(missing);
 
         let mut own = OwnCache::default();
-        while bits(20, &mut own) == 5 {} // until the thread has prepared it
+        while !matches!(own.next, Some(Next::Filled(..))) {
+            assert_eq!(bits(FULL_AFTER, &mut own), 5); // until the thread has prepared it
+        }
+        // Its four parts come one by one with the text, however many calls there are.
+        let sizes = (0..=4).map(|part| {
+            let seen = FULL_AFTER + part * PART_AFTER;
+            (bits(seen, &mut own), bits(seen, &mut own)).1
+        });
+        assert_eq!(sizes.collect::<Vec<_>>(), [5, 5, 5, 5, 17]);
         assert!(own.next.is_none());
     }
 }
