@@ -1,5 +1,7 @@
 //! Two texts in a row: where the ids of the first end, and whether a token lies across the border.
 
+use std::ops::Range;
+
 use rustc_hash::FxHashSet;
 
 use super::tokenizer::Tokenizer;
@@ -77,16 +79,19 @@ impl Tokenizer {
             Boundary::Joint => return Ok(EncodedPair { ids: whole.ids, border, crosses }),
             Boundary::Split => (encode(prompt, true)?, encode(completion, true)?),
             Boundary::Heal(continuations) => {
-                let mut ids = self.spans(prompt.as_bytes(), special, control)?;
-                let keep = kept(&ids, prompt, continuations)?;
+                let Spans { mut ids, spans, .. } = self.spans(prompt.as_bytes(), special, control)?;
+                let keep = kept(&ids, &spans, prompt, continuations)?;
                 // Text behind a special token is encoded with it: it may get a space in front.
-                let is_special = |&at: &usize| self.vocab().special_ids().contains(&ids.ids[at]);
+                let is_special = |&at: &usize| self.vocab().special_ids().contains(&ids[at]);
                 let from = keep.checked_sub(1).filter(is_special).unwrap_or(keep);
-                let start =
-                    if from == 0 { 0 } else { ids.spans.get(from).map_or(prompt.len(), |span| span.start) };
-                let more = encode(&[&prompt[start..], completion].concat(), from == 0)?;
-                ids.ids.truncate(keep);
-                (ids.ids, room::copied(more.get(keep - from..).unwrap_or_default())?)
+                let start = match from {
+                    0 => 0,
+                    _ => spans.get(from).map_or(prompt.len(), |span| span.start),
+                };
+                let mut more = encode(&[&prompt[start..], completion].concat(), from == 0)?;
+                ids.truncate(keep);
+                more.drain(..more.len().min(keep - from));
+                (ids, more)
             }
         };
         let border = ids.len();
@@ -135,8 +140,7 @@ impl Tokenizer {
 }
 
 /// How many tokens of a prompt are before its unstable end, which begins with a character.
-fn kept(tokens: &Spans, prompt: &str, continuations: &Continuations) -> Result<usize> {
-    let Spans { ids, spans, .. } = tokens;
+fn kept(ids: &[u32], spans: &[Range<usize>], prompt: &str, continuations: &Continuations) -> Result<usize> {
     let mut keep = continuations.heal(ids)?.0;
     // Tokens that a normalizer made of one character have spans that overlap. A space that it put in front is
     // of no character, and may have no place before other text.
