@@ -111,7 +111,7 @@ _OF_WRITING = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO) if os.name ==
 def _target(path: str | os.PathLike[str]) -> tuple[Path, os.stat_result | None, bool]:
     """Return the target of a path through links, the status of the file there, and whether it is written directly."""
     link = Path(path)
-    if os.fspath(path).endswith(os.sep) and not link.is_dir():
+    if os.fspath(path).endswith(("/", os.sep)) and not link.is_dir():
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), os.fspath(path))
     try:
         target = link.resolve()  # fails in a folder that was removed
