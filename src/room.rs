@@ -130,14 +130,6 @@ pub(crate) fn resize<T: Clone + Default>(vec: &mut Vec<T>, len: usize) -> Result
     Ok(())
 }
 
-/// Appends `count` zero bytes, and returns them.
-pub(crate) fn zeroed_behind(vec: &mut Vec<u8>, count: usize) -> Result<&mut [u8]> {
-    let start = vec.len();
-    reserve(vec, count)?;
-    vec.resize(start + count, 0);
-    Ok(&mut vec[start..])
-}
-
 /// Collects an iterator into a vector.
 pub(crate) fn collected<T>(items: impl IntoIterator<Item = T>) -> Result<Vec<T>> {
     let items = items.into_iter();

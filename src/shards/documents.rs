@@ -326,9 +326,11 @@ impl<'a> Documents<'a> {
         let split = self.split_of(&part.text);
         let bytes = &mut encoded.parts[split].bytes;
         let count = prepend.len() + ids.len() + append.len();
-        let added = room::zeroed_behind(bytes, count * self.options.stride() as usize)?;
-        encoded.trained +=
-            if *wide { put_masked::<5>(added, masked) } else { put_masked::<3>(added, masked) };
+        let (start, size) = (bytes.len(), count * self.options.stride() as usize);
+        room::reserve(bytes, size)?;
+        bytes.resize(start + size, 0);
+        let rows = &mut bytes[start..];
+        encoded.trained += if *wide { put_masked::<5>(rows, masked) } else { put_masked::<3>(rows, masked) };
         encoded.text_bytes += text_bytes;
         encoded.special_tokens += special_tokens;
         self.count(part, split, count, encoded)
