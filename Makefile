@@ -87,7 +87,7 @@ check: $(VENV)/.installed
 	cargo clippy --quiet --locked --lib -- -D warnings
 	@! cargo tree --locked --edges no-dev --target all | grep -e '-sys v' | grep -v -e linux-raw -e windows || \
 		(echo 'without features nothing is to compile C'; false)
-	PYO3_PYTHON=$(CURDIR)/$(BIN)/python cargo clippy --quiet --locked --all-targets --features python -- -D warnings
+	PYO3_PYTHON=$(CURDIR)/$(BIN)/python cargo clippy --quiet --locked --lib --features python -- -D warnings
 	RUSTDOCFLAGS="-D warnings" PYO3_PYTHON=$(CURDIR)/$(BIN)/python cargo doc --quiet --locked --no-deps \
 		--document-private-items --features python
 	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --no-deps --target-dir target/crate-doc
