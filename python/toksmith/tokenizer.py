@@ -685,9 +685,13 @@ class Tokenizer:
         pieces = self._random_texts(seed) if text is None else itertools.repeat(text)
         made, count = "", 0
         for _ in range(_ATTEMPTS):
-            while count < limit:
+            misses = 0  # rounds in a row without a new token: unknown characters in a row may be one
+            while count < limit and misses < _ATTEMPTS:
                 made += "".join(itertools.islice(pieces, -(-(limit - count) // tokens_of_piece)))
-                count = self.count(made)
+                before, count = count, self.count(made)
+                misses = misses + 1 if count <= before else 0
+            if count < limit:
+                break
             made = self.truncate(made, limit)
             count = self.count(made)
             if count == limit:
@@ -696,10 +700,12 @@ class Tokenizer:
 
     def _random_texts(self, seed: int) -> Iterator[str]:
         """Yield the texts of random tokens that can be read, and that are one token each."""
-        ids, rng = list(self.vocab), random.Random(seed)
-        for id in iter(lambda: rng.choice(ids), None):
+        ids, rng, misses = list(self.vocab), random.Random(seed), 0
+        while misses < 100 * len(ids):
+            id, misses = rng.choice(ids), misses + 1
             text = self.decode([id])
             if text.isprintable() and self.encode(text, special=False) == [id]:
+                misses = 0
                 yield text
 
     def split(self, text: str, max_tokens: int, overlap: int = 0, *, special: bool = True) -> list[str]:

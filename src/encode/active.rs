@@ -9,7 +9,7 @@ use crate::special::Specials;
 impl Encoder {
     /// The special tokens that a call looks for.
     #[inline]
-    pub(super) fn active<'a>(&'a self, special: SpecialTokens<'a>) -> ActiveSpecials<'a> {
+    pub(crate) fn active<'a>(&'a self, special: SpecialTokens<'a>) -> ActiveSpecials<'a> {
         let (search, ids) = match special {
             SpecialTokens::None => (&self.no_specials, &[][..]),
             SpecialTokens::OfVocabulary => (self.vocab.specials(), self.vocab.special_ids()),

@@ -28,7 +28,7 @@ use crate::vocab::Vocab;
 
 /// One text to encode on one thread.
 #[derive(Clone, Copy)]
-pub(super) struct Request<'a> {
+pub(crate) struct Request<'a> {
     pub(super) text: &'a [u8],
     pub(super) specials: ActiveSpecials<'a>,
     pub(super) worker: Worker,
@@ -38,7 +38,7 @@ pub(super) struct Request<'a> {
 
 impl<'a> Request<'a> {
     /// The text of a call with one worker.
-    pub(super) fn alone(text: &'a [u8], specials: ActiveSpecials<'a>, is_first: bool) -> Self {
+    pub(crate) fn alone(text: &'a [u8], specials: ActiveSpecials<'a>, is_first: bool) -> Self {
         Request { text, specials, worker: Worker::default(), is_first }
     }
 }
@@ -192,7 +192,7 @@ impl Encoder {
     }
 
     /// Encodes the text of a request, in a scratch of the request's worker.
-    pub(super) fn answer(&self, request: Request<'_>, sink: &mut dyn Sink, control: &Control) -> Result<()> {
+    pub(crate) fn answer(&self, request: Request<'_>, sink: &mut dyn Sink, control: &Control) -> Result<()> {
         let Request { text, specials, worker, is_first } = request;
         self.pool.with(self.isa, worker, |scratch| {
             let seen = scratch.seen;

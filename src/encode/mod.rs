@@ -41,6 +41,7 @@ pub use api::{
     PrefixCache, RandomMerges, Words, marks,
 };
 pub use encoder::Encoder;
+pub(crate) use encoder::Request;
 pub(crate) use output::put_ids;
 pub use output::{IdType, LocatedIds, Sink, Spans, recycle};
 pub use parallel::{EncodedBatch, FileOptions};

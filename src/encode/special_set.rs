@@ -82,7 +82,7 @@ impl<'a> From<&'a SpecialSet> for SpecialTokens<'a> {
 
 /// The special tokens that one call looks for, and the id of each: what [`SpecialTokens`] stands for.
 #[derive(Clone, Copy)]
-pub(super) struct ActiveSpecials<'a> {
+pub(crate) struct ActiveSpecials<'a> {
     pub(super) search: &'a Specials,
     pub(super) ids: &'a [u32],
     /// The pipeline that the text goes through.

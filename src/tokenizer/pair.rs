@@ -6,7 +6,7 @@ use rustc_hash::FxHashSet;
 
 use super::tokenizer::Tokenizer;
 use crate::control::Control;
-use crate::encode::{Continuations, Spans, Special};
+use crate::encode::{Continuations, Request, Spans, Special};
 use crate::error::Result;
 use crate::room;
 
@@ -70,7 +70,7 @@ impl Tokenizer {
         special: Special,
         control: &Control,
     ) -> Result<EncodedPair> {
-        let whole = self.spans([prompt, completion].concat().as_bytes(), special, control)?;
+        let whole = self.spans([prompt, completion].concat().as_bytes(), special, true, control)?;
         let (border, crosses) = border_of(&whole, prompt.len());
         let encode = |text: &str, is_first| {
             self.encoder().encode_part(text.as_bytes(), special, is_first, None, control)
@@ -79,18 +79,26 @@ impl Tokenizer {
             Boundary::Joint => return Ok(EncodedPair { ids: whole.ids, border, crosses }),
             Boundary::Split => (encode(prompt, true)?, encode(completion, true)?),
             Boundary::Heal(continuations) => {
-                let Spans { mut ids, spans, .. } = self.spans(prompt.as_bytes(), special, control)?;
-                let keep = kept(&ids, &spans, prompt, continuations)?;
+                let Spans { mut ids, spans, .. } = self.spans(prompt.as_bytes(), special, true, control)?;
+                let keep = self.kept(&ids, &spans, prompt, continuations)?;
+                let encode_from = |at| encode(&[&prompt[at..], completion].concat(), at == 0);
                 // Text behind a special token is encoded with it: it may get a space in front.
                 let is_special = |&at: &usize| self.vocab().special_ids().contains(&ids[at]);
                 let from = keep.checked_sub(1).filter(is_special).unwrap_or(keep);
                 let start = match from {
                     0 => 0,
-                    _ => spans.get(from).map_or(prompt.len(), |span| span.start),
+                    // White space at the end may have no token.
+                    _ if from == ids.len() => prompt.trim_end().len().max(spans[from - 1].end),
+                    _ => spans[from].start,
                 };
-                let mut more = encode(&[&prompt[start..], completion].concat(), from == 0)?;
+                let mut more = encode_from(start)?;
+                if from < keep && more.first() == ids.get(from) {
+                    more.remove(0);
+                } else if from < keep {
+                    // With the completion behind it, the special token is another one, or none.
+                    more = encode_from(spans[from].end)?;
+                }
                 ids.truncate(keep);
-                more.drain(..more.len().min(keep - from));
                 (ids, more)
             }
         };
@@ -122,36 +130,56 @@ impl Tokenizer {
         let special_ids: FxHashSet<u32> = vocab.special_ids().iter().copied().collect();
         let is_border = |id: &u32| special_ids.contains(id) || vocab.tokens().get(*id).is_none();
         let first = ids.iter().rposition(is_border).map_or(0, |at| at + 1);
-        let mut whole = self.decode_bytes(&ids[first..])?;
+        // As the tokens have it, with the space that a text may have in front.
+        let mut whole = Vec::new();
+        for id in &ids[first..] {
+            room::extend(&mut whole, self.token_bytes(*id).unwrap_or_default())?;
+        }
         let border = whole.len();
         room::extend(&mut whole, text.as_bytes())?;
-        let crosses = border_of(&self.spans(&whole, special, control)?, border).1;
+        let crosses = border_of(&self.spans(&whole, special, false, control)?, border).1;
         let more = self.encoder().encode_part(text.as_bytes(), special, ids.is_empty(), None, control)?;
         let mut all = room::collected(ids.iter().copied())?;
         room::extend(&mut all, &more)?;
         Ok(EncodedPair { ids: all, border: ids.len(), crosses })
     }
 
-    fn spans(&self, text: &[u8], special: Special, control: &Control) -> Result<Spans> {
-        let mut spans = Spans::default();
-        self.encoder().encode(text, special, &mut spans, control)?;
+    /// How many tokens of a prompt are before its unstable end, which begins with a character.
+    fn kept(
+        &self,
+        ids: &[u32],
+        spans: &[Range<usize>],
+        prompt: &str,
+        continuations: &Continuations,
+    ) -> Result<usize> {
+        let mut keep = continuations.heal(ids)?.0;
+        // A space that a normalizer put behind the text is of no character, and has no place before other text.
+        let has_space = |id: &u32| self.token_bytes(*id).is_some_and(|token| token.ends_with(b" "));
+        if keep == ids.len() && ids.last().is_some_and(has_space) && !prompt.ends_with(' ') {
+            keep -= 1;
+        }
+        // Tokens that it made of one character have spans that overlap. A space that it put in front is of no
+        // character either.
+        let is_border = |at: usize| {
+            let start = spans[at].start;
+            start > 0 && prompt.is_char_boundary(start) && spans[at - 1].end <= start
+        };
+        while keep > 0 && keep < ids.len() && !is_border(keep) {
+            keep -= 1;
+        }
+        Ok(keep)
+    }
+
+    /// The tokens of a text, which begins or goes on here.
+    fn spans(&self, text: &[u8], special: Special, is_first: bool, control: &Control) -> Result<Spans> {
+        let (mut spans, encoder) = (Spans::default(), self.encoder());
+        encoder.answer(
+            Request::alone(text, encoder.active(special.into()), is_first),
+            &mut spans,
+            control,
+        )?;
         Ok(spans)
     }
-}
-
-/// How many tokens of a prompt are before its unstable end, which begins with a character.
-fn kept(ids: &[u32], spans: &[Range<usize>], prompt: &str, continuations: &Continuations) -> Result<usize> {
-    let mut keep = continuations.heal(ids)?.0;
-    // Tokens that a normalizer made of one character have spans that overlap. A space that it put in front is
-    // of no character, and may have no place before other text.
-    let is_border = |at: usize| {
-        let start = spans[at].start;
-        start > 0 && prompt.is_char_boundary(start) && spans[at - 1].end <= start
-    };
-    while keep > 0 && keep < ids.len() && !is_border(keep) {
-        keep -= 1;
-    }
-    Ok(keep)
 }
 
 /// How many tokens end at a place or before it, and whether the next one begins before it.

@@ -10,9 +10,12 @@ from pathlib import Path
 import character_cases
 import numpy as np
 import pytest
+import tokenizers
 
 import toksmith
 from toksmith import Continuations, Tokenizer
+
+ALPHABET = sorted(tokenizers.pre_tokenizers.ByteLevel.alphabet())
 
 PIECES = (
     *("low", "lower", " low", " lowest", "er", "e", "l", "ow", " ", "  ", "\n", "é", "中", "中é", "!", "?!"),
@@ -90,6 +93,21 @@ def test_healed_prompts_end_where_tokens_can_go_on() -> None:
     tokenizer = TOKENIZERS["gpt2"]
     assert tokenizer.encode_pair("a low", "er", "heal").ids == tokenizer.encode("a lower")
     assert tokenizer.encode_pair("a low", "er", "split").ids != tokenizer.encode("a lower")
+
+    nested = Tokenizer(special_tokens=["<|end", "<|endoftext|>"])
+    pair = nested.encode_pair("a<|end", "oftext|>b", "heal")
+    assert (nested.decode(pair.ids), pair.border, pair.crosses) == ("a<|endoftext|>b", 2, True)
+
+
+@pytest.mark.parametrize("runs", [[" " * n for n in range(8, 1, -1)], ["word"]])
+def test_healing_loses_no_text_at_added_tokens(runs: list[str]) -> None:
+    model = tokenizers.Tokenizer(tokenizers.models.BPE({c: i for i, c in enumerate(ALPHABET)}, []))
+    model.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
+    model.decoder = tokenizers.decoders.ByteLevel()
+    model.add_tokens([tokenizers.AddedToken(run, single_word=run.isalpha(), special=False) for run in runs])
+    tokenizer = Tokenizer.from_huggingface(model)
+    for prompt, completion in [("f():    ", "    return"), ("word", "語"), ("a  ", "b"), ("word", "")]:
+        assert tokenizer.decode(tokenizer.encode_pair(prompt, completion, "heal").ids) == prompt + completion
 
 
 def test_appending_keeps_all_ids(tokenizer: Tokenizer) -> None:
@@ -187,6 +205,16 @@ def test_texts_of_exact_lengths(tokenizer: Tokenizer) -> None:
     assert tokenizer.text_of(30, seed=1) == tokenizer.text_of(30, seed=1) != tokenizer.text_of(30, seed=2)
     with pytest.raises(ValueError, match="text has no tokens"):
         tokenizer.text_of(3, "")
+
+
+def test_texts_that_cannot_be_made_are_an_error() -> None:
+    model = tokenizers.Tokenizer(tokenizers.models.BPE({"<unk>": 0, "a": 1}, [], unk_token="<unk>", fuse_unk=True))
+    unknown = Tokenizer.from_huggingface(model)
+    with pytest.raises(ValueError, match="no text of exactly 500 tokens"):
+        unknown.text_of(500, "龘")
+    dropped = Tokenizer(pattern=r"\d\d\d+", unmatched="drop")
+    with pytest.raises(ValueError, match="no text of exactly 17 tokens"):
+        dropped.text_of(17)
 
 
 def test_special_tokens_are_left_out(tokenizer: Tokenizer) -> None:
