@@ -36,8 +36,11 @@ impl SortedTokens {
     /// Sorts the tokens of a vocabulary.
     pub(super) fn new(vocab: &Vocab) -> Self {
         let tokens = vocab.tokens();
+        // In SentencePiece's models and others, special tokens are in the vocabulary, too.
+        let special: HashSet<u32> = vocab.special_ids().iter().copied().collect();
         let mut indices: Vec<u32> = (0..tokens.len() as u32)
             .filter(|&index| vocab.ordinary_index(tokens.bytes_at(index)) == Some(index))
+            .filter(|&index| !special.contains(&tokens.id_at(index)))
             .collect();
         indices.sort_unstable_by_key(|&index| tokens.bytes_at(index));
         SortedTokens { indices }

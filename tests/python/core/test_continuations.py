@@ -64,6 +64,9 @@ def test_healing() -> None:
     assert continuations.heal([*ids, special]) == (len(ids) + 1, None)
     assert continuations.heal([]) == (0, None)
     assert continuations.prefix_ids("<s").tolist() == continuations.prefix_ids(b"<s").tolist() == []
+    # In SentencePiece's models special tokens are in the vocabulary.
+    named = Continuations(Tokenizer({**{i: bytes([i]) for i in range(256)}, 256: b"</s>"}, [], ["</s>"]))
+    assert named.heal(list(b"a</")) == (3, None)
 
 
 def test_an_encoding_can_always_go_on() -> None:
