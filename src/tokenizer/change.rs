@@ -65,6 +65,8 @@ impl Tokenizer {
     pub(super) fn moved(&self, record: Option<Record>, new_ids: Option<&HashMap<u32, u32>>) -> Provenance {
         let added = self.pipeline().into_iter().flat_map(|pipeline| pipeline.added_tokens());
         let names = self.special_tokens().chain(added.map(|token| (&*token.content, token.id)));
+        let stays = |ids: &HashMap<u32, u32>, id| ids.get(&id) == Some(&id);
+        let new_ids = new_ids.filter(|ids| self.vocab().tokens().iter().any(|(id, _)| !stays(ids, id)));
         let is_gone = |id| new_ids.is_some_and(|ids| !ids.contains_key(&id));
         let gone = names.filter(|(_, id)| is_gone(*id)).map(|(name, _)| name).collect();
         Provenance { record, origin: self.origin().map(|origin| origin.moved(new_ids, &gone)) }

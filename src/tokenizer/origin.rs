@@ -44,7 +44,7 @@ pub struct Origin {
 
 impl Origin {
     /// The origin of a changed tokenizer: without how the parts were spelled, and without what names the
-    /// tokens that are `gone`. `new_ids` are the ids of all others; `None` if none has changed.
+    /// tokens that are `gone`. `new_ids` are the ids of all others; `None` if all stay as they are.
     pub(crate) fn moved(&self, new_ids: Option<&HashMap<u32, u32>>, gone: &HashSet<&str>) -> Self {
         let mut files = self.files.clone();
         files.shift_remove(ADDED);
@@ -54,8 +54,7 @@ impl Origin {
                 forget(fields, gone);
             }
         }
-        let moved = new_ids.filter(|ids| ids.iter().any(|(old, new)| old != new));
-        if let Some((ids, fields)) = moved.zip(files.get_mut(GENERATION).and_then(Value::as_object_mut)) {
+        if let Some((ids, fields)) = new_ids.zip(files.get_mut(GENERATION).and_then(Value::as_object_mut)) {
             fields.retain(|name, value| renumbered(name, value, ids));
         }
         Origin { files, ..Origin::default() }
@@ -145,8 +144,12 @@ fn forget(fields: &mut Map<String, Value>, gone: &HashSet<&str>) {
 fn renumbered(name: &str, value: &mut Value, new_ids: &HashMap<u32, u32>) -> bool {
     let new_id = |id: &Value| new_ids.get(&u32::try_from(id.as_u64()?).ok()?).copied().map(Value::from);
     match value {
-        Value::Array(ids) if name.ends_with("_token_id") => {
+        Value::Array(ids) if name.ends_with("_token_id") || name.ends_with("_tokens") => {
             *ids = ids.iter().filter_map(new_id).collect();
+            !ids.is_empty()
+        }
+        Value::Object(ids) if name.ends_with("_to_id") => {
+            ids.retain(|_, id| new_id(id).map(|new| *id = new).is_some());
             !ids.is_empty()
         }
         Value::Number(_) if name.ends_with("_token_id") => new_id(value).map(|id| *value = id).is_some(),

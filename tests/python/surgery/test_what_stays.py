@@ -107,10 +107,18 @@ def test_a_role_goes_with_its_token(way: str, folder: Path, tmp_path: Path) -> N
     assert config["eos_token"] is None
     assert config["pad_token"] == "<|pad|>"
     generation = json.loads((tmp_path / "smaller/generation_config.json").read_text())
-    ids = {"eos_token_id": [0], "pad_token_id": 1} if way == "prune" else {"eos_token_id": [1, 0], "pad_token_id": 2}
+    ids = {"eos_token_id": [0], "pad_token_id": 1 if way == "prune" else 2}
     assert generation == ids | {"temperature": 0.6, "max_new_tokens": 7}
     transformers = pytest.importorskip("transformers")
     theirs = transformers.AutoTokenizer.from_pretrained(tmp_path / "smaller")
     assert theirs.eos_token is None
     for text in ("low<|end|>", "low<|pad|>er<|user|>"):
         assert theirs.encode(text) == smaller.encode(text)
+
+
+def test_lists_and_names_of_ids_are_renumbered(folder: Path, tmp_path: Path) -> None:
+    ids = {"suppress_tokens": [260, 5, 1], "lang_to_id": {"<|end|>": 1, "<|pad|>": 2}, "bad_words_ids": [[5]]}
+    write(folder / "generation_config.json", ids)
+    prune(Tokenizer.from_pretrained(folder), drop=[1])[0].save_huggingface(tmp_path / "smaller")
+    generation = json.loads((tmp_path / "smaller/generation_config.json").read_text())
+    assert generation == {"suppress_tokens": [259, 4], "lang_to_id": {"<|pad|>": 1}}
