@@ -81,7 +81,8 @@ def explain(tokenizer: Tokenizer | object, text: str, *, special: bool = True) -
         special: Whether special tokens in the text become their ids.
 
     Raises:
-        ValueError: The text has a lone surrogate; or the tokenizer merges characters, or changes the text first.
+        ValueError: The text has a lone surrogate; or the tokenizer merges characters or names of tokens, leaves
+            merges out at random, or changes the text first.
 
     >>> import toksmith
     >>> tokenizer = toksmith.train(iter(["low low lower"]), 258)
@@ -91,6 +92,8 @@ def explain(tokenizer: Tokenizer | object, text: str, *, special: bool = True) -
     tokenizer = tokenizer_of(tokenizer)
     if parts.merges_characters(tokenizer):
         raise ValueError("explain shows merges of bytes; this tokenizer merges characters (see docs/huggingface.md)")
+    if parts.merges_names(tokenizer):
+        raise ValueError("explain shows merges of bytes; this tokenizer merges by names of tokens, or at random")
     parts.check_plain(tokenizer, text, special)
     ids = {token: id for id, token in parts.ordinary_tokens(tokenizer).items()}
     rank_of = reference.rank_function(tokenizer.merges if parts.has_merges(tokenizer) else ids)

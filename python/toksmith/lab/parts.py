@@ -36,6 +36,11 @@ def merges_characters(tokenizer: Tokenizer) -> bool:
     return tokenizer._core.characters() is not None
 
 
+def merges_names(tokenizer: Tokenizer) -> bool:
+    """Return whether tokens merge by their names, as CLIP's do, or merges are left out at random."""
+    return tokenizer._core.is_spelled()
+
+
 def unknown_token(tokenizer: Tokenizer) -> int | None:
     """Return the token that stands for any character that is no token, if merging begins with characters."""
     characters = tokenizer._core.characters()

@@ -12,6 +12,7 @@ from huggingface_cases import encoded
 from part_steps import steps_of
 from tokenizers import AddedToken, models, pre_tokenizers, trainers
 
+import toksmith
 from toksmith import Tokenizer
 from toksmith._core import spell
 from toksmith.formats.stress import PROSE
@@ -164,6 +165,11 @@ def test_words_that_end_in_a_suffix(before: Any) -> None:
     theirs.train_from_iterator([PROSE], trainer)
     ours = Tokenizer.from_huggingface(theirs)
     compare(ours, theirs, PROSE[:3000])
+    # What assumes that bytes merge proves nothing here.
+    proofs = {token.reason for token in toksmith.lab.inspect(ours).reach.unreachable}
+    assert not proofs & {"merges", "neighbours"}
+    with pytest.raises(ValueError, match="explain shows merges of bytes"):
+        toksmith.lab.explain(ours, "low")
 
 
 class Source:

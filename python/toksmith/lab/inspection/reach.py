@@ -107,7 +107,7 @@ def _groups(items: list[T]) -> Iterator[list[T]]:
 
 def _proved(vocabulary: Vocabulary, tokens: list[VocabularyToken]) -> tuple[list[Unreachable], list[VocabularyToken]]:
     """Return the tokens that are proved to be unreachable, and the others."""
-    merged = parts.merged_differently(vocabulary.tokenizer)
+    merged = {} if parts.merges_names(vocabulary.tokenizer) else parts.merged_differently(vocabulary.tokenizer)
     ignores_merges = parts.ignores_merges(vocabulary.tokenizer)
     pattern = inside.of_pattern(parts.pattern(vocabulary.tokenizer))
     proved, others = [], []
@@ -156,7 +156,8 @@ def _beside_others(
     vocabulary: Vocabulary, tokens: list[VocabularyToken], workers: int | None
 ) -> tuple[list[Unreachable], list[VocabularyToken]]:
     """Return the tokens that need a neighbour and can have none, and those that stay undecided."""
-    if not tokens or parts.merges_characters(vocabulary.tokenizer):
+    tokenizer = vocabulary.tokenizer
+    if not tokens or parts.merges_characters(tokenizer) or parts.merges_names(tokenizer):
         return [], tokens
     broken = [token for id, token in vocabulary.ordinary if id not in vocabulary.texts and utf8.is_in_text(token)]
     may_meet, alone, texts = _meeting(vocabulary), [], {}
