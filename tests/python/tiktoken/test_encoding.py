@@ -402,3 +402,13 @@ def test_a_rank_file_with_a_special_token_on_a_rank(tmp_path: Any) -> None:
         Encoding.from_tiktoken(path, pattern="gpt2")
     with pytest.raises(FileNotFoundError):
         Encoding.from_tiktoken(tmp_path / "none", pattern="gpt2")
+
+
+def test_disallowed_special_may_be_an_iterator() -> None:
+    ranks = {bytes([i]): i for i in range(256)}
+    encoding = Encoding("bytes", pat_str=".", mergeable_ranks=ranks, special_tokens={"<|x|>": 256})
+    batch: Any = encoding.encode_batch
+    calls: list[Any] = [encoding.encode, encoding.encode_to_numpy, lambda text, **sets: batch([text], **sets)]
+    for call in calls:
+        with pytest.raises(ValueError, match="disallowed special token"):
+            call("<|x|>", disallowed_special=iter(["<|x|>"]))

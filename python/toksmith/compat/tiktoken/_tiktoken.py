@@ -97,6 +97,11 @@ class Rules:
         return frozenset(disallowed_special or ())
 
 
+def names_of(disallowed_special: Disallowed) -> Disallowed:
+    """Return the names of an iterator as a set, which can be read more than once."""
+    return frozenset(disallowed_special) if isinstance(disallowed_special, Iterator) else disallowed_special
+
+
 def _check(text: str, disallowed: AbstractSet[str]) -> None:
     """Raise if one of the strings is in the text, which may be any `str`: the leftmost, and there the longest."""
     checked_text(text)

@@ -17,7 +17,7 @@ from ..._internal import arguments
 from ...files import reading, text_files
 from ...formats.published.encodings import warn_of_published
 from ...tokenizer import Tokenizer
-from ._tiktoken import Allowed, CoreBPE, Decoding, Disallowed, error_of_ids, without_surrogates
+from ._tiktoken import Allowed, CoreBPE, Decoding, Disallowed, error_of_ids, names_of, without_surrogates
 from ._tiktoken import raise_disallowed_special_token as raise_disallowed_special_token
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ class Encoding(Decoding):
         Raises:
             ValueError: A disallowed special token is in the text.
         """
-        core, rules = self._core_bpe._core, self._core_bpe._rules
+        core, rules, disallowed_special = self._core_bpe._core, self._core_bpe._rules, names_of(disallowed_special)
         if allowed_special is _NONE and disallowed_special == "all":
             specials = rules.default
         else:
@@ -162,7 +162,7 @@ class Encoding(Decoding):
         self, text: str, *, allowed_special: Allowed = _NONE, disallowed_special: Disallowed = "all"
     ) -> npt.NDArray[np.uint32]:
         """Return the ids of `text` as an array of `uint32`. Unlike in `encode`, lone surrogates are an error."""
-        rules = self._core_bpe._rules
+        rules, disallowed_special = self._core_bpe._rules, names_of(disallowed_special)
         specials = rules.special_set(allowed_special, disallowed_special, [text])
         try:
             return self._core.encode_to_numpy(text, specials)
@@ -189,6 +189,7 @@ class Encoding(Decoding):
     ) -> list[list[int]]:
         """Return the ids of each text as `encode` does, on up to `num_threads` threads."""
         workers, texts = _checked_threads(num_threads), _listed(text, "encode_batch")
+        disallowed_special = names_of(disallowed_special)
         specials = self._core_bpe._rules.special_set(allowed_special, disallowed_special, texts)
         try:
             return self._core.encode_batch(texts, specials, workers)
