@@ -1,5 +1,6 @@
 """Training through the interface of `tokenizers`: the same vocabulary and merges as the original gives."""
 
+import copy
 import json
 import random
 from pathlib import Path
@@ -160,3 +161,16 @@ def test_training_shows_no_bar(capfd: pytest.CaptureFixture[str]) -> None:
     _, ours = pair_of(byte_level())
     ours.train_from_iterator(["ab ab"], BpeTrainer(initial_alphabet=ALPHABET, show_progress=True))
     assert capfd.readouterr() == ("", "")
+
+
+def test_a_training_keeps_the_options_of_the_model(tmp_path: Path) -> None:
+    tokenizer = Tokenizer(BPE(unk_token="<unk>", dropout=0.5, ignore_merges=True))
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    trainer = BpeTrainer(vocab_size=300, special_tokens=["<unk>"], initial_alphabet=ALPHABET, show_progress=False)
+    tokenizer.train_from_iterator(["low lower"] * 9, trainer)
+    assert (tokenizer.model.unk_token, tokenizer.model.dropout, tokenizer.model.ignore_merges) == ("<unk>", 0.5, True)
+    tokenizer.model.dropout = None
+    tokenizer.save(str(tmp_path / "without a decoder.json"))
+    copied = copy.copy(tokenizer)
+    copied.add_tokens(["low lo"])
+    assert tokenizer.token_to_id("low lo") is None

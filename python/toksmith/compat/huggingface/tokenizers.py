@@ -121,7 +121,7 @@ class Tokenizer:
     @property
     def _tokenizer(self) -> Native:
         """The tokenizer that encodes, made when it is first needed after a change."""
-        for (name, of_text), before in self._lent.items():
+        for (name, of_text), before in list(self._lent.items()):
             if (after := _fingerprint(getattr(self._original, name))) != before:  # the part was changed in place
                 self._lent[name, of_text] = after
                 self._forget(of_text)
@@ -184,7 +184,7 @@ class Tokenizer:
     def save(self, path: str | os.PathLike[str], pretty: bool = True, *, verify: bool = True) -> None:
         """Write a `tokenizer.json`; it is verified as `toksmith.Tokenizer.save_huggingface` does."""
         check = None
-        if verify and self._original.get_vocab_size():
+        if verify and self._original.get_vocab_size() and self._original.decoder is not None:
             check = functools.partial(verification.verify, self._tokenizer._core, "huggingface")
         whole_files.write(path, [self.to_str(pretty).encode()], check)
 
@@ -301,7 +301,10 @@ class Tokenizer:
             )
         trainer = original.trainers.BpeTrainer() if trainer is None else trainer
         vocab, merges = training.learned(self.to_str(), iterator, trainer)
-        self._original.model = original.models.BPE(vocab, merges)
+        before, model = self._original.model, original.models.BPE(vocab, merges)
+        for name in ("dropout", "unk_token", "fuse_unk", "byte_fallback", "ignore_merges"):
+            setattr(model, name, getattr(before, name))
+        self._original.model = model
         self._original.add_special_tokens(trainer.special_tokens)
         self._forget()
 
@@ -310,6 +313,9 @@ class Tokenizer:
 
     def __setstate__(self, state: tuple[Any, Native | None, bool]) -> None:
         self._fill(*state)
+
+    def __copy__(self) -> Tokenizer:
+        return copy.deepcopy(self)
 
     def __repr__(self) -> str:
         return f"<{self._original!r} with toksmith inside>"
@@ -370,10 +376,10 @@ class DecodeStream:
         before = {"ids": _checked_ids(ids)} if ids else {}  # which versions before 0.22 do not take
         self._stream = original.decoders.DecodeStream(**before, skip_special_tokens=skip_special_tokens)
 
-    def step(self, tokenizer: Tokenizer, id: int | list[int]) -> str | None:
+    def step(self, tokenizer: Any, id: int | list[int]) -> str | None:
         """Add an id, or several; return the text that is complete now, None if there is none."""
         with verification.peer("tokenizers"):
-            piece: str | None = self._stream.step(tokenizer._original, id)
+            piece: str | None = self._stream.step(getattr(tokenizer, "_original", tokenizer), id)
         return piece
 
     def __copy__(self) -> DecodeStream:
