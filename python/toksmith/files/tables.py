@@ -226,7 +226,9 @@ def as_json(record: object) -> str:
     return json.dumps(_without_nulls(record), ensure_ascii=False, default=str)
 
 
-def _without_nulls(value: object) -> object:
+def _without_nulls(value: Any) -> object:
+    if callable(getattr(value, "tolist", None)):  # NumPy's numbers and arrays
+        value = value.tolist()
     if isinstance(value, Mapping):
         return {name: _without_nulls(field) for name, field in value.items() if field is not None}
     return [*map(_without_nulls, value)] if isinstance(value, (list, tuple)) else value

@@ -203,11 +203,15 @@ def test_a_block_of_the_template_says_what_is_trained_on(tokenizer: Tokenizer, t
     toksmith.tokenize(source, tokenizer, tmp_path / "last", messages=True, train_on="last", chat=chat)
     for messages in chats:
         for message in [message for message in messages if message["role"] == "assistant"][:-1]:
-            message["weight"] = 0
+            message["weight"] = np.int64(0)
+    rows = [{"messages": np.array(chat, object)} for chat in chats]
+    toksmith.tokenize(iter(rows), tokenizer, tmp_path / "numpy", messages=True, chat=chat)
+    chats = [[message | {"weight": int(message.get("weight", 1))} for message in messages] for messages in chats]
     write(source, [{"messages": chat} for chat in chats])
     toksmith.tokenize(source, tokenizer, tmp_path / "weights", messages=True, chat=chat)
     last_turns = written(toksmith.data.open(tmp_path / "last"))
-    assert written(toksmith.data.open(tmp_path / "weights")) == last_turns
+    for name in ("weights", "numpy"):
+        assert written(toksmith.data.open(tmp_path / name)) == last_turns
     for (_, mask), (_, whole) in zip(last_turns, expected, strict=True):
         runs = [[*run] for _, run in itertools.groupby(whole)]
         last = max((at for at, run in enumerate(runs) if run[0]), default=None)
