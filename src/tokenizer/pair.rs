@@ -153,7 +153,7 @@ impl Tokenizer {
         continuations: &Continuations,
     ) -> Result<usize> {
         let mut keep = continuations.heal(ids)?.0;
-        // A space that a normalizer put behind the text is of no character, and has no place before other text.
+        // A space that a normalizer put behind the text is of no character, and has no place before more.
         let has_space = |id: &u32| self.token_bytes(*id).is_some_and(|token| token.ends_with(b" "));
         if keep == ids.len() && ids.last().is_some_and(has_space) && !prompt.ends_with(' ') {
             keep -= 1;

@@ -147,10 +147,11 @@ class Encoding(Decoding):
         Raises:
             ValueError: A disallowed special token is in the text.
         """
-        core, rules, disallowed_special = self._core_bpe._core, self._core_bpe._rules, names_of(disallowed_special)
+        core, rules = self._core_bpe._core, self._core_bpe._rules
         if allowed_special is _NONE and disallowed_special == "all":
             specials = rules.default
         else:
+            disallowed_special = names_of(disallowed_special)
             specials = rules.special_set(allowed_special, disallowed_special, [text])
         try:
             return core.encode(text, specials)
