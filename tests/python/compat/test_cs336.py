@@ -274,6 +274,7 @@ print(count, peak() - before)
 
 
 @pytest.mark.memory
+@pytest.mark.alone
 def test_encode_iterable_memory_usage(course: Path, gpt2_files: tuple[Path, Path], tmp_path: Path) -> None:
     # The course measures a generator function before it does anything. Here: the peak of a fresh process, in KB.
     pytest.importorskip("resource", reason="needs Unix to measure memory")
