@@ -107,7 +107,8 @@ def shrink(tokenizer: Tokenizer | object, n: int) -> Tokenizer:
     Raises:
         ValueError: `n` is more than the number of tokens, less than the bytes and special tokens, or less than the
             size of the tokenizer that this one was extended from; or a `pipeline` does more than the vocabulary says
-            (a normalizer, several stages, added tokens with conditions, a template).
+            (a normalizer, several stages, added tokens with conditions, a template); or the tokenizer merges by the
+            names of its tokens.
 
     >>> import toksmith
     >>> counts = toksmith.PretokenCounts({b"low": 5, b"lower": 2})
@@ -127,6 +128,7 @@ def shrink(tokenizer: Tokenizer | object, n: int) -> Tokenizer:
         raise ValueError(f"cannot shrink to {size} tokens: {least} stay, {what}")
     if size == has:
         return tokenizer
+    check_merges_bytes(tokenizer._core, "shrunk")
     pipeline = tokenizer.pipeline
     template = pipeline and pipeline.template
     if pipeline and (not pipeline.is_plain or pipeline.is_staged or (template and template.added())):
