@@ -165,11 +165,21 @@ def test_words_that_end_in_a_suffix(before: Any) -> None:
     theirs.train_from_iterator([PROSE], trainer)
     ours = Tokenizer.from_huggingface(theirs)
     compare(ours, theirs, PROSE[:3000])
-    # What assumes that bytes merge proves nothing here.
-    proofs = {token.reason for token in toksmith.lab.inspect(ours).reach.unreachable}
-    assert not proofs & {"merges", "neighbours"}
     with pytest.raises(ValueError, match="explain shows merges of bytes"):
         toksmith.lab.explain(ours, "low")
+
+
+@pytest.mark.parametrize("affix", ["end_of_word_suffix", "continuing_subword_prefix"])
+def test_nothing_is_proved_of_names(affix: str) -> None:
+    theirs = tokenizers.Tokenizer(models.BPE(**{affix: "##"}))
+    theirs.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    trainer = trainers.BpeTrainer(vocab_size=600, initial_alphabet=alphabet, show_progress=False, **{affix: "##"})
+    theirs.train_from_iterator([PROSE], trainer)
+    ours = Tokenizer.from_huggingface(theirs)
+    assert toksmith.lab.inspect(ours).reach.unreachable == ()
+    with pytest.raises(ValueError, match="merges by the names of its tokens cannot be shrunk"):
+        toksmith.surgery.shrink(ours, ours.vocab_size - 1)
 
 
 class Source:

@@ -107,7 +107,9 @@ def _groups(items: list[T]) -> Iterator[list[T]]:
 
 def _proved(vocabulary: Vocabulary, tokens: list[VocabularyToken]) -> tuple[list[Unreachable], list[VocabularyToken]]:
     """Return the tokens that are proved to be unreachable, and the others."""
-    merged = {} if parts.merges_names(vocabulary.tokenizer) else parts.merged_differently(vocabulary.tokenizer)
+    if parts.merges_names(vocabulary.tokenizer):
+        return [], tokens  # the bytes of a token may have a prefix in front, which is in no text
+    merged = parts.merged_differently(vocabulary.tokenizer)
     ignores_merges = parts.ignores_merges(vocabulary.tokenizer)
     pattern = inside.of_pattern(parts.pattern(vocabulary.tokenizer))
     proved, others = [], []
@@ -197,7 +199,7 @@ def _texts(token: bytes) -> Iterator[str]:
     try:
         bare = iter([token.decode()])
     except UnicodeDecodeError:
-        bare = utf8.texts_with(token)
+        bare = utf8.texts_with(token) if utf8.is_in_text(token) else iter(())
     first: list[str] = []
     for text in bare:
         first = [*first[:15], text]
