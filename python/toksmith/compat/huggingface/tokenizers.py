@@ -94,9 +94,11 @@ class Tokenizer:
             raise TypeError(f"expected a toksmith.Tokenizer or a BPE, not {type(tokenizer).__name__}")
 
     def _fill(self, tokenizer: Any, native: Native | None, encode_special_tokens: bool = False) -> None:
-        self._original, self._native, self.encode_special_tokens = tokenizer, native, encode_special_tokens
-        self._settings: _core.EncodingSettings | None = None
-        self._decoding: tuple[bool, set[int]] | None = None
+        self._original, self.encode_special_tokens = tokenizer, encode_special_tokens
+        # A change puts a new list in place, so what another thread makes meanwhile is kept in the list of before.
+        self._native = [] if native is None else [native]
+        self._settings: list[_core.EncodingSettings] = []
+        self._decoding: list[tuple[bool, set[int]]] = []
         self._lent: dict[tuple[str, bool], object] = {}
 
     @classmethod
@@ -114,9 +116,9 @@ class Tokenizer:
 
     def _forget(self, of_text: bool = True) -> None:
         """Note that the original was changed; `of_text` if in how a text is encoded or decoded."""
-        self._settings = None
+        self._settings = []
         if of_text:
-            self._native = self._decoding = None
+            self._native, self._decoding = [], []
 
     @property
     def _tokenizer(self) -> Native:
@@ -125,8 +127,8 @@ class Tokenizer:
             if (after := _fingerprint(getattr(self._original, name))) != before:  # the part was changed in place
                 self._lent[name, of_text] = after
                 self._forget(of_text)
-        native = self._native
-        if native is None:
+        made = self._native
+        if not made:
             if not self._original.get_vocab_size():
                 raise ValueError("this tokenizer has no vocabulary yet: train it, or load one")
             core = _core.Tokenizer.of_huggingface(self.to_str().encode(), keep_ids=True)
@@ -134,18 +136,18 @@ class Tokenizer:
             added, name_of = self._original.get_added_tokens_decoder(), self._original.id_to_token
             once = {added[id].content for id in _special(self._original) if name_of(id) == added[id].content}
             once -= {token.content for token in added.values() if token.special}
-            self._native = native = Native._of(core.with_special(once) if once else core)
-        return native
+            made.append(Native._of(core.with_special(once) if once else core))
+        return made[0]
 
     def _encoder(self) -> tuple[_core.Tokenizer, _core.EncodingSettings]:
         """Return what encodes, and how encodings are finished, both as after the last change."""
-        core, settings = self._tokenizer._core, self._settings
-        if settings is None:
+        core, made = self._tokenizer._core, self._settings
+        if not made:
             part = self._original.post_processor
             processor = None if part is None else _core.PostProcessor(part.__getstate__().decode())
             lengths = json.dumps([self._original.truncation, self._original.padding])
-            self._settings = settings = _core.EncodingSettings(lengths, processor)
-        return core, settings
+            made.append(_core.EncodingSettings(lengths, processor))
+        return core, made[0]
 
     # Files
 
@@ -235,11 +237,10 @@ class Tokenizer:
     def decode_batch(self, sequences: Iterable[Sequence[int]], skip_special_tokens: bool = True) -> list[str]:
         """Return the text of each list of ids."""
         batch = [_checked_ids(ids) for ids in arguments.checked_batch(sequences, "decode_batch", "lists of ids")]
-        tokenizer = self._tokenizer
-        decoding = self._decoding
-        if decoding is None:
-            self._decoding = decoding = _decodes_alike(self._original, tokenizer), _special(self._original)
-        is_alike, special = decoding
+        tokenizer, made = self._tokenizer, self._decoding
+        if not made:
+            made.append((_decodes_alike(self._original, self._tokenizer), _special(self._original)))
+        is_alike, special = made[0]
         if not is_alike:
             return _decoded(self._original, batch, skip_special_tokens)
         vocab, skipped = tokenizer.vocab, special if skip_special_tokens else ()
@@ -309,7 +310,7 @@ class Tokenizer:
         self._forget()
 
     def __getstate__(self) -> tuple[Any, Native | None, bool]:
-        return self._original, self._native, self.encode_special_tokens
+        return self._original, next(iter(self._native), None), self.encode_special_tokens
 
     def __setstate__(self, state: tuple[Any, Native | None, bool]) -> None:
         self._fill(*state)
