@@ -32,7 +32,10 @@ except ImportError as error:
 Fast = Any
 """A fast tokenizer of `transformers`, or its class: `transformers` is not typed for mypy."""
 
-_ROLES = ("bos_token", "eos_token", "unk_token", "pad_token")
+_ROLES = (
+    *("bos_token", "eos_token", "unk_token", "pad_token", "sep_token", "cls_token", "mask_token"),
+    *("extra_special_tokens", "additional_special_tokens"),
+)
 
 
 class ToksmithTokenizer:
@@ -86,8 +89,9 @@ def pretrained(tokenizer: Native | Tokenizer | Fast, **options: object) -> Fast:
         made = copy.deepcopy(made)
     names = made.get_vocab() if options else {}
     for name, value in options.items():
-        if name in _ROLES and value is not None and str(value) not in names:
-            raise ValueError(f"{name} is {shown(str(value))}, which is not a token of this tokenizer")
+        for token in value if isinstance(value, (list, tuple)) else [value]:
+            if name in _ROLES and token is not None and str(token) not in names:
+                raise ValueError(f"{name} is {shown(str(token))}, which is not a token of this tokenizer")
         setattr(made, name, value)
         made.init_kwargs[name] = value
     return made

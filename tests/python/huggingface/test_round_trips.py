@@ -227,6 +227,9 @@ def test_what_is_given_replaces_what_was_there(tmp_path: Path) -> None:
     for make_one in (lambda: pretrained(core, eos_token="<no>"), lambda: pretrained(theirs, eos_token="<no>")):
         with pytest.raises(ValueError, match="eos_token is '<no>', which is no"):
             make_one()
+    for options in ({"cls_token": "<no>"}, {"extra_special_tokens": ["<pad>", "<no>"]}):
+        with pytest.raises(ValueError, match=r"_tokens? is '<no>', which is no"):
+            pretrained(core, **options)
 
 
 def test_what_cannot_be_kept_is_named(tmp_path: Path) -> None:
