@@ -88,7 +88,8 @@ def pretrained(tokenizer: Native | Tokenizer | Fast, **options: object) -> Fast:
     if made is tokenizer and options:
         made = copy.deepcopy(made)
     names = made.get_vocab() if options else {}
-    for name, value in options.items():
+    # Roles come first, since `add_bos_token` puts the token in front that is `bos_token` then.
+    for name, value in sorted(options.items(), key=lambda option: option[0] not in _ROLES):
         for token in value if isinstance(value, (list, tuple)) else [value]:
             if name in _ROLES and token is not None and str(token) not in names:
                 raise ValueError(f"{name} is {shown(str(token))}, which is not a token of this tokenizer")

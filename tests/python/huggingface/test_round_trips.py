@@ -232,6 +232,14 @@ def test_what_is_given_replaces_what_was_there(tmp_path: Path) -> None:
             pretrained(core, **options)
 
 
+def test_roles_are_set_before_what_they_are_needed_for() -> None:
+    from toksmith.compat.huggingface import pretrained
+
+    for options in ({"add_bos_token": True, "bos_token": "<pad>"}, {"bos_token": "<pad>", "add_bos_token": True}):
+        made = pretrained(fast(**OPTIONS["instruct"]), **options)
+        assert made("a")["input_ids"][0] == made.convert_tokens_to_ids("<pad>")
+
+
 def test_what_cannot_be_kept_is_named(tmp_path: Path) -> None:
     folder = tmp_path / "original"
     fast(**OPTIONS["instruct"]).save_pretrained(folder)
