@@ -21,9 +21,10 @@ from .. import _core
 from .._internal.messages import shown
 from ..files import text_files, whole_files
 from ..tokenizer import Tokenizer as Native
-from .huggingface.tokenizers import Tokenizer
+from .huggingface.tokenizers import DecodeStream, Tokenizer
 
 try:
+    from tokenizers import decoders
     from transformers import AutoTokenizer, PreTrainedTokenizerFast
     from transformers.models.auto.tokenization_auto import tokenizer_class_from_name
 except ImportError as error:
@@ -32,6 +33,7 @@ except ImportError as error:
 Fast = Any
 """A fast tokenizer of `transformers`, or its class: `transformers` is not typed for mypy."""
 
+_decoders: Any = decoders
 _ROLES = (
     *("bos_token", "eos_token", "unk_token", "pad_token", "sep_token", "cls_token", "mask_token"),
     *("extra_special_tokens", "additional_special_tokens"),
@@ -168,12 +170,15 @@ class Installed(contextlib.AbstractContextManager["Installed"]):
                 warnings.warn(f"this tokenizer stays as it is, without toksmith: {error}", stacklevel=3)
 
         PreTrainedTokenizerFast.__init__ = init
+        # transformers streams text by it, and the original takes no tokenizer of toksmith.
+        self._stream, _decoders.DecodeStream = getattr(_decoders, "DecodeStream", None), DecodeStream
 
     def uninstall(self) -> None:
         """Let `transformers` make its own tokenizers again. Tokenizers that were made before stay as they are."""
         global _installed
         if self._original is not None:
             PreTrainedTokenizerFast.__init__ = self._original
+            _decoders.DecodeStream = self._stream
             self._original = None
         if _installed is self:
             _installed = None
@@ -186,7 +191,8 @@ def install() -> Installed:
     """Put toksmith into every fast tokenizer that `transformers` makes from now on, in whatever way it is made.
 
     A tokenizer that toksmith cannot replace (WordPiece, Unigram, …) stays as it is, and a warning names the part that
-    is the reason. A second call returns the same object as the first.
+    is the reason. `tokenizers.decoders.DecodeStream` becomes toksmith's, which takes both kinds. A second call
+    returns the same object as the first.
     """
     global _installed
     if _installed is None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from huggingface_peers import transformers_module
 from test_round_trips import OPTIONS, assert_same, backend, fast, of_class
+from tokenizers import decoders
 
 from toksmith.compat import huggingface
 from toksmith.compat.huggingface import Tokenizer
@@ -75,6 +76,18 @@ def test_twice_and_back() -> None:
     assert is_ours(fast())
     again.uninstall()
     assert transformers_module().PreTrainedTokenizerFast.__init__ is original
+
+
+def test_transformers_streams_the_text_of_the_tokenizer_inside() -> None:
+    original = decoders.DecodeStream
+    theirs = fast().backend_tokenizer
+    with huggingface.install():
+        for tokenizer in (fast().backend_tokenizer, theirs):
+            stream = decoders.DecodeStream([], skip_special_tokens=True)
+            assert stream.step(tokenizer, theirs.token_to_id("a")) == "a"
+    assert decoders.DecodeStream is original
+    with pytest.raises(TypeError):
+        original().step(huggingface.pretrained(fast()).backend_tokenizer, 1)
 
 
 def test_what_is_not_supported_stays_as_it_is() -> None:

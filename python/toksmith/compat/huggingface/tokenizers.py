@@ -375,7 +375,8 @@ class DecodeStream:
 
     def __init__(self, ids: Sequence[int] | None = None, skip_special_tokens: bool = False) -> None:
         before = {"ids": _checked_ids(ids)} if ids else {}  # which versions before 0.22 do not take
-        self._stream = original.decoders.DecodeStream(**before, skip_special_tokens=skip_special_tokens)
+        made = original.tokenizers.decoders.DecodeStream  # which `install` leaves as it is
+        self._stream = made(**before, skip_special_tokens=skip_special_tokens)
 
     def step(self, tokenizer: Any, id: int | list[int]) -> str | None:
         """Add an id, or several; return the text that is complete now, None if there is none."""
