@@ -1,7 +1,7 @@
 """Run an unchanged program on toksmith: `python -m toksmith.run [--as tiktoken,rustbpe] script.py …`.
 
 The stand-ins of `toksmith.compat` have the names of their libraries while it runs. The libraries need not be
-installed.
+installed. Child processes started by "fork" have them too; those by "spawn" and "forkserver" must call `install()`.
 """
 
 import argparse

@@ -147,7 +147,7 @@ def test_a_program_that_is_not_named() -> None:
         done.returncode == 2 and "no stand-in for 'sentencepiece': known are minbpe, rustbpe, tiktoken" in done.stderr
     )
     done = run("", "-m", "toksmith.run", "--help")
-    assert done.returncode == 0 and done.stdout.startswith("usage:")
+    assert done.returncode == 0 and done.stdout.startswith("usage:") and '"spawn"' in done.stdout
 
 
 def test_running_a_program_that_uses_transformers(tmp_path: Path) -> None:
