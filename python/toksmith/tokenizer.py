@@ -45,8 +45,9 @@ Item = TypeVar("Item", covariant=True)
 
 # Bytes of a file per read; None leaves it to the core. Tests make it small, so that short texts span several reads.
 WINDOW_BYTES: int | None = None
-# How often `text_of` tries.
+# How often `text_of` tries, and how many pieces in a row may add no token: each time twice as many are added.
 _ATTEMPTS = 100
+_MAX_MISSES = 12
 
 _cores: weakref.WeakValueDictionary[int, CoreTokenizer] = weakref.WeakValueDictionary()
 """The tokenizers of this process by address. Unpickling one of them shares it, and reads nothing."""
@@ -685,9 +686,9 @@ class Tokenizer:
         pieces = self._random_texts(seed) if text is None else itertools.repeat(text)
         made, count = "", 0
         for _ in range(_ATTEMPTS):
-            misses = 0  # rounds in a row without a new token: unknown characters in a row may be one
-            while count < limit and misses < _ATTEMPTS:
-                made += "".join(itertools.islice(pieces, -(-(limit - count) // tokens_of_piece)))
+            misses = 0  # rounds in a row without a new token, as of unknown characters that are one together
+            while count < limit and misses < _MAX_MISSES:
+                made += "".join(itertools.islice(pieces, max(-(-(limit - count) // tokens_of_piece), 1 << misses)))
                 before, count = count, self.count(made)
                 misses = misses + 1 if count <= before else 0
             if count < limit:
@@ -696,12 +697,12 @@ class Tokenizer:
             count = self.count(made)
             if count == limit:
                 return made
-        raise ValueError(f"no text of exactly {counted(limit, 'token')} was found in {_ATTEMPTS} attempts")
+        raise ValueError(f"no text of exactly {counted(limit, 'token')} was found")
 
     def _random_texts(self, seed: int) -> Iterator[str]:
         """Yield the texts of random tokens that can be read, and that are one token each."""
         ids, rng, misses = list(self.vocab), random.Random(seed), 0
-        while misses < 100 * len(ids):
+        while misses < _MAX_MISSES * len(ids):
             id, misses = rng.choice(ids), misses + 1
             text = self.decode([id])
             if text.isprintable() and self.encode(text, special=False) == [id]:
