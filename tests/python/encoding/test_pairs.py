@@ -135,6 +135,19 @@ def test_appending_keeps_all_ids(tokenizer: Tokenizer) -> None:
             assert line.crosses or pair.ids[pair.border :] == line.ids[line.border :], "no space is put in front"
 
 
+def test_what_crosses_behind_a_special_token_is_no_beginning() -> None:
+    model = tokenizers.models.BPE(
+        {"<s>": 0, "▁": 1, "a": 2, "aa": 3, "▁a": 4}, [("▁", "a"), ("a", "a")], unk_token="<s>"
+    )
+    first = tokenizers.Tokenizer(model)
+    first.pre_tokenizer = tokenizers.pre_tokenizers.Metaspace(prepend_scheme="first")
+    first.add_special_tokens(["<s>"])
+    tokenizer = Tokenizer.from_huggingface(first)
+    assert [tokenizer.encode(text) for text in ("<s>a", "<s>aa", "a", "aa")] == [[0, 2], [0, 3], [4], [4, 2]]
+    assert tokenizer.append([0, 2], "a") == ([0, 2, 2], 2, True)
+    assert tokenizer.append([4], "a") == ([4, 2], 1, False)
+
+
 def test_text_and_ids_that_cannot_be_joined_are_named() -> None:
     tokenizer = TOKENIZERS["gpt2"]
     for boundary in ("joint", "split", "heal"):
@@ -205,6 +218,13 @@ def test_texts_of_exact_lengths(tokenizer: Tokenizer) -> None:
     assert tokenizer.text_of(30, seed=1) == tokenizer.text_of(30, seed=1) != tokenizer.text_of(30, seed=2)
     with pytest.raises(ValueError, match="text has no tokens"):
         tokenizer.text_of(3, "")
+
+
+def test_a_text_whose_repetition_adds_no_token_for_long() -> None:
+    runs = Tokenizer({**{i: bytes([i]) for i in range(256)}, **{254 + i: b"a" * i for i in range(2, 501)}}, None)
+    made = runs.text_of(2, "a")
+    assert (runs.count(made), runs.count("a" * 500)) == (2, 1)
+    assert len(made) > 500
 
 
 def test_texts_that_cannot_be_made_are_an_error() -> None:
