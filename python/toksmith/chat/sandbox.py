@@ -26,6 +26,8 @@ if tuple(map(int, jinja2.__version__.split(".")[:3])) < (3, 1, 6):
 
 _NOT_OFFERED = ("striptags", "urlize", "wordwrap", "xmlattr")  # some take quadratic time
 _MAX_FORMAT = 1000
+_DAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday"
+_MONTHS = "January February March April May June July August September October November December"
 
 
 class _Generation(jinja2.ext.Extension):
@@ -124,10 +126,27 @@ def _refuse(message: object) -> NoReturn:
 
 
 def date(format: str, now: datetime | None = None) -> MarkedText:
-    """Return a time, by default the present one, as a template asks for it."""
+    """Return a time as a template asks for it: the present one in the locale, or a given one in English."""
     if len(format) > _MAX_FORMAT or re.search(r"%[^a-zA-Z%]*\d{3}", format):
         raise bounds.LimitError("the format of strftime_now is too long, or has a width of more than 99")
-    return MarkedText((now or datetime.now()).strftime(format), TRUSTED)
+    text = datetime.now().strftime(format) if now is None else now.strftime(_in_english(format, now))
+    return MarkedText(text, TRUSTED)
+
+
+def _in_english(format: str, now: datetime) -> str:
+    """Return a format in which what depends on the locale is written out, as in the locale C. Of flags `^` counts."""
+    day, month, half = _DAYS.split()[now.weekday()], _MONTHS.split()[now.month - 1], "AM" if now.hour < 12 else "PM"
+    written = {"A": day, "a": day[:3], "B": month, "b": month[:3], "h": month[:3], "p": half, "P": half.lower()}
+    written |= {"x": f"{now:%m/%d/%y}", "X": f"{now:%H:%M:%S}", "r": f"{now:%I:%M:%S} {half}"}
+    written["c"] = f"{day[:3]} {month[:3]} {now.day:2} {now:%H:%M:%S} {now.year}"
+
+    def directive(found: re.Match[str]) -> str:
+        flags, width, letter = found.groups()
+        if letter not in written:
+            return f"%{flags}{width}{letter}"
+        return (written[letter].upper() if "^" in flags else written[letter]).rjust(int(width or 0))
+
+    return re.sub(r"%([-_0^#+]*)(\d*)[EO]?([a-zA-Z%])", directive, format)
 
 
 def _concat(parts: Iterable[Any]) -> MarkedText:

@@ -8,6 +8,7 @@ import random
 import re
 import sys
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -394,6 +395,22 @@ def test_errors(ours: Tokenizer) -> None:
     fails("tool_use", "chat_template='tool_use' is neither the name nor the text of a template")
     fails(1, "chat_template is a str, not int")  # type: ignore[arg-type]
     fails("{{}}", "there is no option 'tokenize'", tokenize=True)
+
+
+def test_a_given_date_is_written_in_english() -> None:
+    """Whatever the locale, and as `strftime` writes it in the locale C."""
+    from toksmith.chat import sandbox
+
+    class Elsewhere(datetime):
+        def strftime(self, format: str) -> str:
+            assert not re.search("%[^%a-zA-Z]*([EO]|[aAbBhpPcrxX])", format.replace("%%", ""))
+            return super().strftime(format)
+
+    plain = ["%-d. %12B %^a%%A%%%p", "%", *(f"%{letter}" for letter in "AaBbhpPcrxXYmdHIMSjUWyZ")]
+    for at in ((2026, 11, 29, 0, 5, 7), (2024, 2, 5, 12), (1999, 5, 31, 23, 59)):
+        for format in plain:
+            assert sandbox.date(format, Elsewhere(*at)) == datetime(*at).strftime(format), format
+    assert sandbox.date("%OB %EY %Od", Elsewhere(2026, 11, 9)) == "November 2026 09"
 
 
 def test_jinja_is_optional(monkeypatch: pytest.MonkeyPatch) -> None:
