@@ -563,7 +563,7 @@ class Tokenizer:
                 `add_generation_prompt` (whether the beginning of an answer follows), `continue_final_message`
                 (whether the text ends with the `content` of the last message; or the name of another field). All
                 others are variables of the template, among them `bos_token` and the like in place of those of the
-                tokenizer.
+                tokenizer, and `strftime_now`, a date such as "2026-11-29" in place of today.
 
         Raises:
             ImportError: `jinja2` is not installed.

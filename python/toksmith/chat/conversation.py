@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import functools
 import json
 import weakref
@@ -11,7 +10,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from .. import _core
-from .._internal.messages import printable
+from .._internal.messages import printable, shown
 from ..formats import templates
 from . import sandbox
 from .marked_text import (
@@ -120,12 +119,6 @@ class Layout:
         }
         return json.dumps(template)
 
-    def at(self, now: datetime) -> Layout:
-        """Return the same layout, whose template writes this date."""
-        layout = copy.copy(self)
-        layout._values = self._values | {"strftime_now": functools.partial(sandbox.date, now=now)}
-        return layout
-
     def conversation(
         self,
         messages: Iterable[Mapping[str, Any]],
@@ -177,7 +170,14 @@ def conversation(
 
 
 def _marked_variables(variables: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: marked(value, TRUSTED if key in templates.ROLES else 0) for key, value in variables.items()}
+    values = {key: marked(value, TRUSTED if key in templates.ROLES else 0) for key, value in variables.items()}
+    if "strftime_now" in variables:
+        now = variables["strftime_now"]
+        try:
+            values["strftime_now"] = functools.partial(sandbox.date, now=datetime.fromisoformat(str(now)))
+        except ValueError:
+            raise ValueError(f"strftime_now is a date such as 2026-11-29, not {shown(now)}") from None
+    return values
 
 
 def _source(known: Mapping[str, str], name: str | None, has_tools: bool) -> str:

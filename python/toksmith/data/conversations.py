@@ -6,7 +6,7 @@ import copy
 import json
 import re
 from collections.abc import Iterable, Mapping
-from datetime import datetime
+from datetime import date, datetime
 from types import NoneType
 from typing import TYPE_CHECKING, Any
 
@@ -175,6 +175,7 @@ class _Layouts:
                 f"chat: {min(wrong)} is no variable of a template: messages, tools and documents are in records"
             )
         template, trusted, now = chat.pop("chat_template", None), chat.pop("trusted", ()), chat.pop(_NOW, None)
+        now = date.today() if now is None else now
         self.encoder = core
         self.special_ids = [*core.special_tokens().values()]
         self.settings: JsonObject = {
@@ -192,14 +193,13 @@ class _Layouts:
         from ..chat import borders
         from ..chat.conversation import Layout, core_for
 
-        layouts = [Layout(core, template, has_tools, trusted, chat) for has_tools in (False, True)]
+        layouts = [Layout(core, template, has_tools, trusted, chat | {_NOW: now}) for has_tools in (False, True)]
         for layout in layouts:
             _ = layout.template  # which may not compile
         sources = [layout.source for layout in layouts]
         self.encoder = core_for(core, "".join(sources))
         if any(_NOW in source for source in sources):
-            self.settings["date"] = _date(now)
-            layouts = [layout.at(datetime.fromisoformat(_date(now))) for layout in layouts]
+            self.settings["date"] = datetime.fromisoformat(str(now)).isoformat()
         self.settings["templates"] = list(dict.fromkeys(sources))
         of_sources = {
             layout.source: borders.of(layout, core) for layout in dict(zip(sources, layouts, strict=True)).values()
@@ -299,13 +299,3 @@ def _json_values(variables: dict[str, Any]) -> JsonObject:
     except TypeError as error:
         raise TypeError(f"chat: variables of the template are values of JSON: {error}") from None
     return values
-
-
-def _date(now: object) -> str:
-    """Return the time that templates write, which is the same for all conversations; default: today."""
-    if now is None:
-        return datetime.now().strftime("%Y-%m-%dT00:00:00")
-    try:
-        return datetime.fromisoformat(str(now)).isoformat()
-    except ValueError:
-        raise ValueError(f"chat: {_NOW} is a date such as 2026-11-29, not {shown(now)}") from None

@@ -8,7 +8,7 @@ import random
 import re
 import sys
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -395,6 +395,8 @@ def test_errors(ours: Tokenizer) -> None:
     fails("tool_use", "chat_template='tool_use' is neither the name nor the text of a template")
     fails(1, "chat_template is a str, not int")  # type: ignore[arg-type]
     fails("{{}}", "there is no option 'tokenize'", tokenize=True)
+    for wrong in ("29.11.", 3, None):
+        fails("{{}}", f"strftime_now is a date such as 2026-11-29, not {wrong!r}", strftime_now=wrong)
 
 
 def test_a_given_date_is_written_in_english() -> None:
@@ -411,6 +413,12 @@ def test_a_given_date_is_written_in_english() -> None:
         for format in plain:
             assert sandbox.date(format, Elsewhere(*at)) == datetime(*at).strftime(format), format
     assert sandbox.date("%OB %EY %Od", Elsewhere(2026, 11, 9)) == "November 2026 09"
+
+
+@pytest.mark.parametrize("now", ["2026-11-29", date(2026, 11, 29), datetime(2026, 11, 29, 8)])
+def test_the_date_is_a_variable(ours: Tokenizer, now: object) -> None:
+    options = {"chat_template": "<s>{{ strftime_now('%d %b %Y') }}", "strftime_now": now}
+    assert ours.encode_messages([{"role": "user"}], **options) == ours.encode("<s>29 Nov 2026")
 
 
 def test_jinja_is_optional(monkeypatch: pytest.MonkeyPatch) -> None:
