@@ -624,7 +624,7 @@ class Tokenizer:
                 that has an image, such as `{"type": "image_url", ...}`, and returns a number.
             **options: As in `apply_chat_template`.
         """
-        rows = list(messages)
+        rows = list(arguments.listed("messages", messages, "mappings"))
         count = len(self._conversation(rows, {**options, "trusted": trusted}).ids())
         if image_tokens is not None:
             from .chat.conversation import images_of

@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from .. import _core
+from .._internal import arguments
 from .._internal.messages import printable, shown
 from ..formats import templates
 from . import sandbox
@@ -143,7 +144,7 @@ class Layout:
             **self._values,
             **_marked_variables(variables or {}),
             "messages": rows,
-            "tools": _rows("tools", None if tools is None else map(_schema, tools)),
+            "tools": _rows("tools", tools),
             "documents": _rows("documents", documents),
             "add_generation_prompt": add_generation_prompt,
         }
@@ -194,7 +195,7 @@ def _source(known: Mapping[str, str], name: str | None, has_tools: bool) -> str:
 def _messages(messages: Iterable[Mapping[str, Any]], trusted: set[str], first: int) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     turns = 0
-    for at, message in enumerate(messages):
+    for at, message in enumerate(arguments.listed("messages", messages, "mappings")):
         row = message if isinstance(message, dict) else marked(message, 0)
         if not isinstance(row, dict):
             raise TypeError(f"message {at} is a mapping with a role and content, not {type(message).__name__}")
@@ -276,8 +277,11 @@ def _schema(tool: Any) -> Any:
 
 
 def _rows(name: str, values: Iterable[Mapping[str, Any]] | None) -> list[Any] | None:
-    rows = None if values is None else marked(list(values), 0)
-    for at, row in enumerate(rows or ()):
+    if values is None:
+        return None
+    listed = arguments.listed(name, values, "mappings")
+    rows: list[Any] = marked([*(map(_schema, listed) if name == "tools" else listed)], 0)
+    for at, row in enumerate(rows):
         if not isinstance(row, dict):
             raise TypeError(f"{name}[{at}] is a mapping (of a tool, its JSON schema), not {row}")
     return rows

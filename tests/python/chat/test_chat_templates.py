@@ -395,6 +395,9 @@ def test_errors(ours: Tokenizer) -> None:
     fails("tool_use", "chat_template='tool_use' is neither the name nor the text of a template")
     fails(1, "chat_template is a str, not int")  # type: ignore[arg-type]
     fails("{{}}", "there is no option 'tokenize'", tokenize=True)
+    fails("{{}}", "tools is a list of mappings, not int: 3", tools=3)
+    fails("{{}}", "documents is a list of mappings, not str: 'x'", documents="x")
+    fails("{{}}", "messages is a list of mappings, not int: 3", 3)
     for wrong in ("29.11.", 3, None):
         fails("{{}}", f"strftime_now is a date such as 2026-11-29, not {wrong!r}", strftime_now=wrong)
 
