@@ -166,12 +166,12 @@ class BatchFunction:
         if isinstance(column, str):
             raise TypeError(f"column {shown(self.column)} is one text, not a list: call map with batched=True")
         column = list(column)
-        texts = [text for text in column if text is not None]
+        texts = ["" if text is None else text for text in column]
         threads = arguments.checked_workers(self.workers)
         ids, starts = self.tokenizer._core.encode_batch_to_numpy(texts, self.special, threads)
         ids = ids if self.wide else ids.astype("uint16")
         parts = (ids[start:end] for start, end in itertools.pairwise(starts.tolist()))
-        return {self.out: [None if text is None else next(parts) for text in column]}
+        return {self.out: [None if text is None else part for text, part in zip(column, parts, strict=True)]}
 
     def _of_table(self, table: RecordBatch | Table) -> RecordBatch | Table:
         texts = column_of(table, self.column)

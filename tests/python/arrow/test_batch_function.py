@@ -85,6 +85,8 @@ def test_batches_that_are_wrong(tokenizer: Tokenizer) -> None:
         function({"body": ["a"], "n": [1]})
     with pytest.raises(TypeError, match="column 'text' is one text, not a list: call map with batched=True"):
         function({"text": "the"})
+    with pytest.raises(TypeError, match="text number 3 of the batch is int, not str"):
+        function({"text": ["the", None, None, 5]})
     for wrong in (["the"], "the", None):
         with pytest.raises(TypeError, match="a batch must be a dict of lists"):
             function(wrong)
