@@ -99,6 +99,14 @@ def listed(name: str, values: Iterable[_Item], of: str) -> Iterable[_Item]:
     return values
 
 
+def utf8(name: str, text: str) -> bytes:
+    """Return the UTF-8 of a text."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(f"{name} has a lone surrogate at {error.start}") from None
+
+
 def _kind_and_value(value: object) -> str:
     return "None" if value is None else f"{type(value).__name__}: {shown(value)}"
 
@@ -120,10 +128,7 @@ def special_list(special_tokens: Iterable[str] | Mapping[str, int] | None) -> li
     for name, id in pairs:  # one by one: a long range is refused at its first number
         if not isinstance(name, str):
             raise TypeError(f"a special token is a str, not {type(name).__name__}: {shown(name)}")
-        try:
-            name.encode()
-        except UnicodeEncodeError as error:
-            raise ValueError(f"special token {shown(name)} has a lone surrogate at {error.start}") from None
+        utf8(f"special token {shown(name)}", name)
         number, what = None, f"the id of special token {shown(name)}"
         if items and not 0 <= (number := whole(what, id)) < 2**32:
             raise ValueError(f"{what} is {shown(id)}: ids are whole numbers from 0 to 2^32 - 1")
@@ -161,7 +166,8 @@ def checked_separator(separator: str | None) -> str | None:
         raise TypeError(f"document_separator is a str, not {type(separator).__name__}")
     if not separator:
         raise ValueError("document_separator is empty: leave it out")
-    return special_list([separator])[0][0]
+    utf8("document_separator", separator)
+    return separator
 
 
 def one_of(name: str, value: object, kind: object) -> None:

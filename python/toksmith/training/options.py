@@ -168,10 +168,7 @@ def forced_bytes(tokens: Iterable[str | bytes]) -> list[bytes]:
     for index, token in enumerate(arguments.listed("forced_tokens", tokens, "tokens")):
         if not isinstance(token, (str, bytes)):
             raise TypeError(f"a forced token is str or bytes, not {type(token).__name__}: {shown(token)}")
-        try:
-            forced.append(token if isinstance(token, bytes) else token.encode())
-        except UnicodeEncodeError as error:
-            raise ValueError(f"forced token {shown(token)} has a lone surrogate at {error.start}") from None
+        forced.append(token if isinstance(token, bytes) else arguments.utf8(f"forced token {shown(token)}", token))
         if not token:
             raise ValueError(f"forced token number {index} is empty: leave it out")
     return forced

@@ -82,6 +82,7 @@ def test_help_of_the_whole_is_not_cut_off() -> None:
         (("--min-frequency", "-1"), "--min-frequency is -1", 1),
         (("--special-token", ""), "special token number 0 is empty", 1),
         (("--document-separator", ""), "--document-separator is empty", 1),
+        (("--document-separator", "\udcff"), "--document-separator has a lone surrogate at 0", 1),
     ],
 )
 def test_errors_speak_of_options(options: tuple[str, ...], expected: str, status: int, folder: Path) -> None:
