@@ -173,9 +173,10 @@ _NAMES = (
     "vocab_size|special_tokens|special_ids|byte_order|min_frequency|max_token_length|forced_tokens|memory_limit|"
     "min_pretoken_count|document_separator|max_record_bytes|pattern|unmatched|ties|base|append|workers|field|column|input_format|errors|checkpoint|"
     "log|dtype|shard_size|shuffle_buffer|split|shuffle|on_error|language_field|reference|examples|resamples|seed|template|top|"
-    "messages|train_on|untrained|end_of_turn|chat|chat_template"
+    "messages|train_on|untrained|end_of_turn|chat|chat_template|pack|long|pad|length"
 )
-OPTIONS = {name: f"--{name.replace('_', '-')}" for name in _NAMES.split("|")} | {"forced_tokens": "--forced-token"}
+OPTIONS = {name: f"--{name.replace('_', '-')}" for name in _NAMES.split("|")}
+OPTIONS |= {"forced_tokens": "--forced-token", "length": "--pack"}
 """Arguments of the library, with the option that gives each."""
 
 _VALUES = {"True": "", "…": " NAME"}

@@ -187,7 +187,7 @@ def _packing(
     arguments.one_of("long", long, LongDocument)
     if pack is None:
         if long != "split" or pad is not None:
-            raise ValueError("long and pad are for rows: choose their length with pack=")
+            raise ValueError("long and pad are for rows: choose their length with pack=N")
         return None
     if form.name == "parquet":
         raise ValueError(
@@ -196,10 +196,10 @@ def _packing(
         )
     if pad is None:
         pad = appended[-1] if appended else tokenizer._core.end_of_text()
-    names = _names("pad", pad)
+    length, names = arguments.checked_limit("pack", pack, 1), _names("pad", pad)
     if len(names) != 1:
-        raise ValueError("pack fills rows with one special token: name it with pad=, or with append=")
-    return {"length": arguments.checked_limit("pack", pack, 1), "long": long, "pad": _ids("pad", names, tokenizer)[0]}
+        raise ValueError(f"pack={length} fills rows with one special token: name it with pad=…, or with append=…")
+    return {"length": length, "long": long, "pad": _ids("pad", names, tokenizer)[0]}
 
 
 def _buffer(shuffle: int | None, shuffle_buffer: int, packing: JsonObject | None) -> JsonObject | None:

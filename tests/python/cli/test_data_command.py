@@ -148,7 +148,7 @@ def test_trained_tokens_are_underlined(tokenizer: toksmith.Tokenizer, tmp_path: 
         (("out", "--pack", 8, "--document", 1), 2, "--check, --document and --pack are mutually exclusive"),
         (("out", "--long", "drop"), 2, "--output, --long and --seed are options of --pack N"),
         (("out", "--pack", 8), 2, "--pack writes a file: give -o FILE"),
-        (("out", "--pack", 0, "-o", "p"), 1, "length is at least 1, not 0"),
+        (("out", "--pack", 0, "-o", "p"), 1, "--pack is at least 1, not 0"),
         (("out", "--pack", 8, "-o", "out/p"), 2, "out/p is in the folder that is read: choose another place"),
         ((), 2, "Missing argument 'FOLDER'"),
     ],

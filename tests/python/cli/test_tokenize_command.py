@@ -176,6 +176,8 @@ WRONG = {
     "split": (["a.jsonl", "--split", "val"], 1, "--split must be a name and a share, such as val=0.01, not 'val'"),
     "append": (["a.jsonl", "--append", "<|eot|>"], 1, "append: '<|eot|>' is not a special token"),
     "size": (["a.jsonl", "--shard-size", "0"], 1, "--shard-size is at least 1, not 0"),
+    "pack": (["a.jsonl", "--pack", "0"], 1, "--pack is at least 1, not 0"),
+    "long": (["a.jsonl", "--long", "drop"], 1, "long and pad are for rows: choose their length with --pack N"),
     "field": (["a.jsonl", "--field", "body"], 1, 'a.jsonl: line 1 (byte 0): there is no field "body"'),
     "column": (["a.jsonl", "--column", "body"], 1, 'line 1 (byte 0): there is no field "body", only ["text"]'),
 }

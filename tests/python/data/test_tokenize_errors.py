@@ -249,7 +249,7 @@ WRONG: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
     "pack": ({"pack": 0}, ValueError, "pack is at least 1"),
     "pack and buffer": ({"pack": 9, "shuffle_buffer": 8}, ValueError, "pack is at most shuffle_buffer, 8 ids, not 9"),
     "pad": ({"pack": 9, "pad": "<|x|>"}, ValueError, "pad: '<|x|>' is not a special token"),
-    "two pads": ({"pack": 9, "pad": [1, 2]}, ValueError, "pack fills rows with one special token"),
+    "two pads": ({"pack": 9, "pad": [1, 2]}, ValueError, "pack=9 fills rows with one special token"),
     "pack and parquet": ({"pack": 9, "format": "parquet"}, ValueError, "a Parquet file has a row for each document"),
     "pad alone": ({"pad": 1}, ValueError, "long and pad are for rows: choose their length with pack="),
     "long": ({"pack": 9, "long": "cut"}, ValueError, "long is"),
