@@ -56,14 +56,15 @@ def data(
         raise UsageError("--check, --document and --pack are mutually exclusive")
     if split is not None and document is None and pack is None:
         raise UsageError("--split says where the document, or the rows, are: give --document N or --pack N")
+    split = "train" if split is None else split
     if pack is None and (out is not None or packing):
         raise UsageError("--output, --long and --seed are options of --pack N")
     if check:
         _check(folder, progress)
     elif pack is not None:
-        _pack(folder, split or "train", pack, out, progress, packing)
+        _pack(folder, split, pack, out, progress, packing)
     elif document is not None:
-        streams.write("-", _document(folder, split or "train", document))
+        streams.write("-", _document(folder, split, document))
     else:
         streams.write("-", [_summary(manifests.read(folder)).encode()])
 

@@ -143,6 +143,7 @@ def test_trained_tokens_are_underlined(tokenizer: toksmith.Tokenizer, tmp_path: 
         (("out/tokenizer.toksmith",), 1, "not a folder"),
         (("out", "--document", 4), 1, "out: there is no document 4: there are 4, numbered from 0"),
         (("out", "--document", 0, "--split", "test"), 1, "no split 'test': the folder has 'train', 'val'"),
+        (("out", "--document", 0, "--split", ""), 1, "no split '': the folder has 'train', 'val'"),
         (("out", "--split", "val"), 2, "--split says where the document, or the rows, are"),
         (("out", "--check", "--document", 1), 2, "--check, --document and --pack are mutually exclusive"),
         (("out", "--pack", 8, "--document", 1), 2, "--check, --document and --pack are mutually exclusive"),
