@@ -114,7 +114,7 @@ class Corpus:
 
     def without(self, folder: Path) -> Corpus:
         """Return the corpus without the files in a folder, such as one that is written; at least one is left."""
-        corpus, written = copy.copy(self), folder.resolve()  # it may have other names: links, or ".."
+        corpus, written = copy.copy(self), Path(os.path.realpath(folder))  # it may be named by links, or with ".."
         corpus.sources = [
             source
             for source in self.sources

@@ -1,5 +1,6 @@
 """`toksmith data`."""
 
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -90,7 +91,7 @@ def _pack(
 ) -> None:
     if out is None or out == "-":
         raise UsageError("--pack writes a file: give -o FILE")
-    if Path(out).resolve().is_relative_to(Path(folder).resolve()):
+    if Path(os.path.realpath(out)).is_relative_to(os.path.realpath(folder)):
         raise UsageError(f"{printable(out)} is in the folder that is read: choose another place")
     rows = dataset.open(folder, split).rows(length, **({"seed": 0} | packing))
     rows.to_parquet(out)

@@ -78,7 +78,7 @@ class Folder:
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
         """Make the folder, and keep other processes from writing to it."""
-        self.unfinished.mkdir(parents=True, exist_ok=True)
+        whole_files.make_folder(self.unfinished)
         if self.unfinished.is_symlink():
             raise OSError(
                 errno.ELOOP, "a symbolic link, which is not written through: remove it", str(self.unfinished)

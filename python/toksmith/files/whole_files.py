@@ -127,15 +127,20 @@ def _target(path: str | os.PathLike[str]) -> tuple[Path, os.stat_result | None, 
     return link if is_stream else target, old, is_stream
 
 
+def make_folder(folder: Path) -> None:
+    """Make a folder and the missing ones above it, where there is none."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except FileExistsError as error:
+        Path(error.filename).stat()  # raises the proper error for a link that leads nowhere, or in a circle
+        raise
+
+
 @contextlib.contextmanager
 def _made(folder: Path) -> Iterator[None]:
     """Make a folder and the missing ones above it; in the end remove those of them that are empty."""
     missing = [each for each in (folder, *folder.parents) if not each.exists()]
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except FileExistsError:
-        folder.stat()  # raises the proper error for a circle of links
-        raise
+    make_folder(folder)
     try:
         yield
     finally:

@@ -149,6 +149,23 @@ def test_debug_shows_where(ready: Path) -> None:
     assert run_command("encode", "-t", "tokenizer.json", "--", "--debug", cwd=ready).returncode == 1
 
 
+@posix_only
+def test_links_that_lead_nowhere(ready: Path, tmp_path: Path) -> None:
+    """Each of them as the output: of a folder, which is not made through the link, and of a file."""
+    (tmp_path / "circle").symlink_to("circle")
+    (tmp_path / "link").symlink_to("missing/out")
+    tokenize = ("tokenize", "book.txt", "-t", "tokenizer.json", "--append", SPECIAL)
+    for arguments, name, message in (
+        (tokenize, "circle", "circle/.toksmith-unfinished: Too many levels of symbolic links"),
+        (tokenize, "link", "link: No such file or directory"),
+        (("data", "tokens", "--pack", "8"), "circle", "circle: Too many levels of symbolic links"),
+        (("data", "tokens", "--pack", "8"), "link", f"out: there is no folder {tmp_path.resolve() / 'missing'}"),
+    ):
+        done = run_command(*arguments, "-o", tmp_path / name, cwd=ready)
+        assert (done.returncode, done.stdout) == (1, b"")
+        assert done.stderr.decode().endswith(f"{message}\n")
+
+
 def test_an_error_that_is_a_bug_names_debug(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     from toksmith.cli import app as module
 
