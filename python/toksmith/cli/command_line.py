@@ -26,6 +26,8 @@ class Command(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the arguments."""
+        if all(param.name != "progress" for param in self.params):  # an error names the option that was given
+            args = ["--no-progress" if argument == "--progress=none" else argument for argument in args]
         if not ctx.resilient_parsing:
             _, _, order = self.make_parser(ctx).parse_args(args=list(args))
             for param, count in Counter(order).items():

@@ -85,11 +85,11 @@ def test_statuses_0_1_2(ready: Path) -> None:
         done = run_command(command, *arguments, cwd=ready)
         assert (done.returncode, done.stderr) == (0, b""), command
         assert done.stdout
-    for command in COMMANDS:
-        done = run_command(command, "--frobnicate", cwd=ready)
+    for command, option in [*((command, "--frobnicate") for command in COMMANDS), ("convert", "--no-progress")]:
+        done = run_command(command, option, cwd=ready)
         assert done.returncode == 2
         message = done.stderr.decode()
-        assert re.match("toksmith: error: No such option:? '?--frobnicate", message)
+        assert re.match(f"toksmith: error: No such option:? '?{option}", message)
         assert message.endswith(f"(see toksmith {command} --help)\n")
     assert run_command("encode", "-t", "nowhere.json").returncode == 1
     assert run_command("verify", "tokenizer.json", "--against", "nothing", cwd=ready).returncode == 2
