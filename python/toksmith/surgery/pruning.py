@@ -43,7 +43,8 @@ def prune(
 
     Raises:
         ValueError: Not one of the choices is made; an id is that of no token; the template or the padding needs a
-            token to be dropped; or the tokenizer merges by the names of its tokens (docs/huggingface.md).
+            token to be dropped; or the tokenizer has dropout, or merges by the names of its tokens
+            (docs/huggingface.md).
         OSError: A file cannot be read.
 
     >>> import toksmith
@@ -77,9 +78,9 @@ def prune(
 
 
 def check_merges_bytes(core: _core.Tokenizer, change: str) -> None:
-    """Raise ValueError for a tokenizer that merges by the names of its tokens."""
+    """Raise ValueError for a tokenizer with dropout, and for one that merges by the names of its tokens."""
     if core.is_spelled():
-        raise ValueError(f"a tokenizer that merges by the names of its tokens cannot be {change}")
+        raise ValueError(f"a tokenizer with dropout or one that merges by the names of its tokens cannot be {change}")
 
 
 def _checked(tokenizer: Tokenizer, name: str, ids: Ids) -> set[int]:
@@ -107,8 +108,8 @@ def shrink(tokenizer: Tokenizer | object, n: int) -> Tokenizer:
     Raises:
         ValueError: `n` is more than the number of tokens, less than the bytes and special tokens, or less than the
             size of the tokenizer that this one was extended from; or a `pipeline` does more than the vocabulary says
-            (a normalizer, several stages, added tokens with conditions, a template); or the tokenizer merges by the
-            names of its tokens.
+            (a normalizer, several stages, added tokens with conditions, a template); or the tokenizer has dropout, or
+            merges by the names of its tokens.
 
     >>> import toksmith
     >>> counts = toksmith.PretokenCounts({b"low": 5, b"lower": 2})

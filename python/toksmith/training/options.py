@@ -129,7 +129,8 @@ def check_base(base: Tokenizer, has_superwords: bool) -> None:
         reasons = " and ".join(base.pipeline.reasons())
         raise ValueError(f"the base has {reasons}, which training does not have: it cannot be extended")
     if base._core.is_spelled():
-        raise ValueError("the base merges by the names of its tokens, which training does not: it cannot be extended")
+        reason = "leaves merges out at random, or merges by the names of its tokens"
+        raise ValueError(f"the base {reason}, which training does not: it cannot be extended")
 
 
 def pattern_of(base: Tokenizer | None, pattern: object, unmatched: Unmatched | None) -> Pattern:

@@ -308,11 +308,13 @@ def test_shrinking_keeps_the_merge_rule_and_refuses_a_pipeline() -> None:
         toksmith.surgery.shrink(Tokenizer.from_huggingface(hf), 266)
 
 
-def test_a_model_that_merges_by_names_is_no_base() -> None:
+def test_a_model_with_dropout_is_not_changed() -> None:
     vocab = {spell(bytes([byte])): byte for byte in range(256)} | {"ab": 256}
     theirs = tokenizers.Tokenizer(tokenizers.models.BPE(vocab, [("a", "b")], dropout=0.5))
     theirs.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
     theirs.decoder = tokenizers.decoders.ByteLevel()
     base = Tokenizer.from_huggingface(theirs, dropout_seed=1)
-    with pytest.raises(ValueError, match="merges by the names of its tokens, which training does not"):
+    with pytest.raises(ValueError, match="leaves merges out at random, or merges by the names of its tokens, which"):
         train(iter(["abab"]), 259, base=base)
+    with pytest.raises(ValueError, match="with dropout or one that merges by the names of its tokens cannot be"):
+        toksmith.surgery.shrink(base, 256)
