@@ -310,7 +310,11 @@ pub(super) fn check_text(head: &[u8]) -> Result<(), String> {
 /// Why a file is not read as plain text by those who read nothing else; `None` if it is.
 pub fn not_plain(name: &str, head: &[u8]) -> Option<String> {
     let refused = |kind, advice| Some(format!("this is {kind}, and plain text is read here: {advice}"));
-    match (magic(head), compression_of_name(&name.to_ascii_lowercase()), Format::of_file(name)) {
+    // Pages and JSON are text as well: what is counted may be the markup.
+    let content = content(head, false).filter(|content| {
+        !matches!(content, Content::Kind(HTML_PAGE) | Content::Format(Format::JsonLines | Format::Json))
+    });
+    match (content, compression_of_name(&name.to_ascii_lowercase()), Format::of_file(name)) {
         (Some(Content::Kind((kind, advice))), ..) => refused(kind, advice),
         (Some(Content::Format(format)), ..) => refused(format.title(), RECORDS),
         (None, Some(compression), _) => refused(compression.kind(), DECOMPRESS),

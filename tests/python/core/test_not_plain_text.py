@@ -4,6 +4,7 @@ import bz2
 import gzip
 import io
 import lzma
+import tarfile
 import zipfile
 from pathlib import Path
 
@@ -97,7 +98,16 @@ def test_by_name(suffix: str, tmp_path: Path) -> None:
     encode("-t", "t.json", "-", stdin=TEXT, cwd=tmp_path, status=0)
 
 
-@pytest.mark.parametrize("text", PLAIN)
+def test_archives_are_refused_by_their_content(tmp_path: Path) -> None:
+    with tarfile.open(tmp_path / "a.txt", "w") as archive:
+        archive.addfile(tarfile.TarInfo("b.txt"))
+    (tmp_path / "b.txt").write_bytes(b"WARC/1.0\r\nWARC-Type: conversion\r\nContent-Length: 3\r\n\r\nlow\r\n\r\n")
+    for name, what in (("a.txt", "a tar archive"), ("b.txt", "a WARC file")):
+        with pytest.raises(ValueError, match=f"{name}: this is {what}, and plain text is read here"):
+            Tokenizer().encode_file(tmp_path / name)
+
+
+@pytest.mark.parametrize("text", [*PLAIN, b'{"text": "low"}\n', b'[{"text": "low"}]', b"<!doctype html><p>low"])
 def test_text_that_begins_like_something_else_is_text(text: bytes, tmp_path: Path) -> None:
     (tmp_path / "file.txt").write_bytes(text)
     assert Tokenizer().encode_file(tmp_path / "file.txt").tolist() == list(text)
