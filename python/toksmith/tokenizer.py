@@ -346,7 +346,7 @@ class Tokenizer:
 
         The ids are those of `encode` of the whole file, whose bytes are taken as they are: no newline is translated,
         a byte order mark stays. The file is read in windows, and memory does not grow with its size; but under a
-        pattern that has no name, and under no pattern, it is read and encoded in one piece.
+        pattern that runs in `regex`, and under no pattern, it is read and encoded in one piece.
 
         Args:
             path: The file. It must not change while it is read.
@@ -365,8 +365,9 @@ class Tokenizer:
 
         Raises:
             OSError: A file cannot be read or written, or its size or its time of change changes while it is read.
-            ValueError: The file is not UTF-8 (names file and byte); it is JSON lines, Parquet, compressed or
-                otherwise no plain text; `out` is the file itself; or an id does not fit into `dtype`.
+            ValueError: The file is not UTF-8 (names file and byte); it is Parquet, an archive, compressed or
+                otherwise no plain text, or its name is that of JSON lines; `out` is the file itself; or an id does
+                not fit into `dtype`.
         """
         source, target = arguments.path_of("path", path), None if out is None else arguments.path_of("out", out)
         threads, replace = arguments.checked_workers(workers), arguments.replaces_invalid(errors)

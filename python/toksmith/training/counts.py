@@ -177,7 +177,7 @@ class PretokenCounts:
                 `count` (whole numbers), and may have `first`. Counts of equal pretokens are added. Without `first`
                 the rows are taken to be in the order of first occurrence, which `ties="first"` and `items` use.
             pattern: What cut the text, where the schema has none of the metadata of `to_arrow`, which many programs
-                drop. With these metadata, the arguments may be left out, or must agree with them.
+                drop. With these metadata, arguments other than the defaults must agree with them.
             unmatched: As `pattern`.
             special_tokens: As `pattern`.
 
