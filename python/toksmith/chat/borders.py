@@ -6,6 +6,7 @@ from typing import Any
 
 from .. import _core
 from .conversation import Layout
+from .marked_text import GENERATED
 
 _USER, _ANSWER, _NEXT = "WHAT-THE-USER-SAYS", "WHAT-THE-ASSISTANT-SAYS", "WHAT-THE-USER-SAYS-NEXT"
 _CLOSING = re.compile(r"</[\w:]+>")
@@ -42,11 +43,16 @@ def of(layout: Layout, core: _core.Tokenizer) -> dict[str, Any]:
 
 
 def is_open(layout: Layout) -> bool:
-    """Return whether the template writes no special token behind the last answer."""
-    text = _text(layout, 2)
-    behind = _between(text, _ANSWER)
-    is_shown = _ANSWER in text and not layout.template.has_generation
-    return is_shown and not any(name in behind for name in special_tokens(layout.core))
+    """Return whether no special token follows the last answer, or the block `{% generation %}` ends before one."""
+    try:
+        made = layout.conversation(_ROWS[:2])
+    except ValueError:
+        return False
+    before, answer, behind = made.text.rpartition(_ANSWER)
+    if made.has_generation:
+        flags = made.flags[len(before + answer) :]
+        behind = behind[: sum(1 for _ in itertools.takewhile(lambda flag: flag & GENERATED, flags))]
+    return bool(answer) and not any(name in behind for name in special_tokens(layout.core))
 
 
 def special_tokens(core: _core.Tokenizer) -> dict[str, int]:

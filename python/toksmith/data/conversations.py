@@ -29,8 +29,9 @@ _NOW = "strftime_now"
 _EXTRAS = ("tools", "documents", "chat_template_kwargs")
 _NOT_VARIABLES = {"messages", *_EXTRAS, "add_generation_prompt", "continue_final_message"}
 _NO_END = (
-    "no special token of the tokenizer follows an answer in the chat template, and a model that never learns one "
-    "never stops: add that of the template to the tokenizer, or give another one with append=…"
+    "no special token of the tokenizer follows an answer in the chat template (inside its block {% generation %}, if "
+    "it has one), and a model that never learns one never stops: add that of the template to the tokenizer, or to "
+    "the block, or give another one with append=…"
 )
 _SURROGATE = re.compile("[\ud800-\udfff]")
 

@@ -467,6 +467,12 @@ def test_a_warning_if_nothing_ends_an_answer(tokenizer: Tokenizer, tmp_path: Pat
     source = write(tmp_path / "a.jsonl", [{"messages": [USER, says("A")]}])
     with pytest.warns(UserWarning, match="no special token of the tokenizer follows an answer"):
         toksmith.tokenize(source, tokenizer, tmp_path / "out", **options)
+    block = "{% for m in messages %}{% generation %}{{ m.content }}END{% endgeneration %}</s>{% endfor %}"
+    outside = options | {"chat": {"chat_template": block.replace("END", "")}}
+    with pytest.warns(UserWarning, match=r"inside its block \{% generation %\}"):
+        toksmith.tokenize(source, tokenizer, tmp_path / "outside", **outside)
+    inside = options | {"chat": {"chat_template": block.replace("END", "</s>")}}
+    toksmith.tokenize(source, tokenizer, tmp_path / "inside", **inside)
     for number, more in enumerate([{"append": "</s>"}, {"append": "none"}, {"end_of_turn": False}]):
         toksmith.tokenize(source, tokenizer, tmp_path / str(number), **options, **more)
     pairs, with_end = (
