@@ -73,16 +73,31 @@ impl<'a> Cutter<'a> {
         self.cut_in(near, at - start, at - start + 1).is_some()
     }
 
-    /// A place for a cut near the end of `text`, for a text that continues.
+    /// A place for a cut near the last one of `text`, for a text that continues.
     pub(crate) fn late_cut(&self, text: &[u8]) -> Option<usize> {
         let known = text.len().saturating_sub(self.margin);
-        // Searches a short part at the end first, then longer ones, and takes the first place in it:
-        // searching forward is fast.
-        let late = |stretch: usize| self.cut_in(text, known.saturating_sub(stretch).max(1), known);
-        [1 << 6, 1 << 9, 1 << 13, 1 << 17, usize::MAX].into_iter().find_map(late)
+        // Searches a short part at the end first, then longer ones: searching forward is fast.
+        let mut end = known;
+        let mut cut = [1 << 6, 1 << 9, 1 << 13, 1 << 17, usize::MAX].into_iter().find_map(|stretch| {
+            let start = known.saturating_sub(stretch).max(1);
+            let cut = self.cut_in(text, start, end);
+            end = if cut.is_none() { start } else { end };
+            cut
+        })?;
+        // The first place in a long part may be far from its end: what is left of the text would be searched
+        // again from there, and again.
+        while end - cut > 1 << 6 {
+            let middle = cut + (end - cut) / 2;
+            match self.cut_in(text, middle, end) {
+                Some(later) => cut = later,
+                None => end = middle,
+            }
+        }
+        Some(cut)
     }
 
     fn cut_in(&self, text: &[u8], from: usize, to: usize) -> Option<usize> {
+        let text = &text[..text.len().min(to.saturating_add(self.margin))];
         self.specials.first_uncrossed(text, from..to, |from| {
             let mut cut = self.rule.next_cut(text, from)?;
             while let Some(guard) = &self.guard

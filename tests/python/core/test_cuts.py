@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 import regex
 
-from toksmith import patterns
+from toksmith import Tokenizer, patterns
 
 NAMES = ["gpt2", "cl100k", "cl100k_old", "llama3", "qwen2", "nanochat", "o200k", "qwen3.5", "tekken"]
 CORE = {name: patterns.resolve(name).core() for name in NAMES}
@@ -134,3 +134,14 @@ def test_what_is_not_final(name: str) -> None:
     for buffer, more, end in OPEN[name]:
         assert end in ends_of(name, buffer) and end not in ends_of(name, buffer + more), (buffer, more)
         assert CORE[name].settled_end(buffer.encode()) < byte_offsets(buffer)[end], (buffer, more)
+
+
+@pytest.mark.parametrize("special", [(), ("<|a b|>", "w l")])
+def test_a_late_cut_is_near_the_last_place(name: str, special: tuple[str, ...]) -> None:
+    """Also before a long text without a place for a cut, which would otherwise be read again for each word."""
+    core = Tokenizer(pattern=name, special_tokens=special)._core
+    for words in (1, 10, 200, 5000, 100_000):
+        for tail in (0, 20, 500, 7000, 150_000, 1_000_000):
+            text = "low lower\n" * words + "y" * tail
+            last = text.rfind(" ", 0, max(0, len(text) - 12))
+            assert (last > 0) * (last - 90) <= core.late_cut(text, True) <= max(0, len(text) - 12)
