@@ -131,7 +131,8 @@ impl<'a> ChunkCutter<'a> {
         if let Some(separator) = &self.separator {
             let last = separator.last_alone(bytes).filter(|&at| is_known(at, reserve));
             if last.is_some() || !is_all {
-                return last.map(|at| ChunkEnd::whole(before + at as u64, reserve));
+                let last = last.map(|at| separator.last_after(bytes, at) as u64);
+                return last.map(|at| ChunkEnd::whole(before + at, reserve));
             }
         }
         // A separator that begins in the last bytes is not whole yet.

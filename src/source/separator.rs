@@ -49,6 +49,16 @@ impl Separator {
         }
     }
 
+    /// The last place that a search from the left finds, if it finds one at `at`. Where occurrences overlap
+    /// for long, as in a run of line ends, few of them are alone.
+    pub(crate) fn last_after(&self, text: &[u8], at: usize) -> usize {
+        let mut last = at;
+        while let Some(next) = self.find.find(&text[last + self.len()..]) {
+            last += self.len() + next;
+        }
+        last
+    }
+
     /// Whether no occurrence that starts before `at` reaches beyond it. There must be an occurrence at `at`.
     fn is_alone(&self, text: &[u8], at: usize) -> bool {
         let needle = self.find.needle();
@@ -82,6 +92,10 @@ mod tests {
                 let last = separator.last_alone(&text);
                 assert_eq!(last, alone.last().copied());
                 assert_eq!(last.is_some(), expected.len() > 1, "a first occurrence overlaps none");
+                if let Some(at) = last {
+                    let end = separator.last_after(&text, at) + needle.len();
+                    assert_eq!(text[end..], *expected[expected.len() - 1], "{needle:?} {text:?}");
+                }
             }
         }
     }
