@@ -65,8 +65,9 @@ impl Pretokenizer {
         let run = run?;
         let continues = range.end < text.len() && {
             let class = decode_char(text, range.end).0;
-            let joins = run == RunKind::Marks && class.is_letter();
-            joins || class.is_mark() || RunKind::of(class, named) == Some(run)
+            let takes_marks = matches!(named.cut_rule(), CutRule::O200k);
+            let joins = run == RunKind::Marks && class.is_letter() || takes_marks && class.is_mark();
+            joins || RunKind::of(class, named) == Some(run)
         };
         match run {
             RunKind::Spaces => (from == range.start).then_some(from),
