@@ -157,7 +157,7 @@ sdist: $(VENV)/.installed
 test-long: $(VENV)/.installed build
 	-$(BIN)/pip install --quiet --no-deps --upgrade --target target/consumers -r tests/consumers.txt
 	$(BIN)/pytest -m long
-	$(BIN)/pytest -m "hypothesis and not long" --hypothesis-profile=thorough
+	$(BIN)/pytest -m "(hypothesis or sampled) and not long" --hypothesis-profile=thorough
 
 # Tests with libraries of data frames, datasets and engines, which are installed into a folder of their own.
 test-distributed: build-dev

@@ -90,7 +90,8 @@ else:
 CALLS = [line.split('"')[1] for line in PROGRAM.split("CALLS = {")[1].split("}")[0].splitlines() if '": ' in line]
 
 
+@pytest.mark.parametrize("times", [5, pytest.param(20, marks=pytest.mark.long)])
 @pytest.mark.parametrize("call", CALLS)
-def test_exits_beside_calls_in_daemon_threads(call: str, tmp_path: object) -> None:
-    outcome = run(PROGRAM, call, tmp_path, 20)
+def test_exits_beside_calls_in_daemon_threads(call: str, times: int, tmp_path: object) -> None:
+    outcome = run(PROGRAM, call, tmp_path, times)
     assert (outcome.status, outcome.out, outcome.err) == (0, "", ""), outcome.told

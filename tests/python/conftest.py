@@ -37,11 +37,19 @@ def pytest_collection_finish() -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Examples in docstrings that need pyarrow are skipped where it is not installed."""
-    if importlib.util.find_spec("pyarrow") is not None:
-        return
+    has_arrow = importlib.util.find_spec("pyarrow") is not None
     for item in items:
-        if isinstance(item, pytest.DoctestItem) and any("arrow" in one.source for one in item.dtest.examples):
-            item.add_marker(pytest.mark.skip(reason="needs pyarrow"))
+        if isinstance(item, pytest.DoctestItem):
+            if not has_arrow and any("arrow" in one.source for one in item.dtest.examples):
+                item.add_marker(pytest.mark.skip(reason="needs pyarrow"))
+        elif "one_in" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.sampled)
+
+
+@pytest.fixture(scope="session")
+def one_in() -> int:
+    """One of how many of its cases a test tries: of each in `make test-long`."""
+    return 1 if settings.default.max_examples > 100 else 5
 
 
 SHARED = Path(__file__).resolve().parents[2].parent / "shared"

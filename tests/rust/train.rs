@@ -93,7 +93,7 @@ impl Random {
 #[test]
 fn equals_a_recount_on_random_corpora() {
     let mut random = Random::new(0x7261_6E64_6F6D);
-    for _ in 0..4000 {
+    for _ in 0..1500 {
         let corpus = random.corpus();
         let heaviest = corpus.iter().map(|&(_, count)| count).max().unwrap_or(0);
         let min_frequency = [0, 1, 2, 5, heaviest][random.below64(5) as usize];
@@ -152,7 +152,8 @@ fn a_memory_limit_changes_no_merge() {
             let fast = Options { ties, max_merges, min_frequency: 8 * scale, ..BASICS };
             let expected = train(&words, &fast, &Control::none()).unwrap();
             let least = if round % 2 == 0 { 0 } else { 4_300_000 };
-            for memory_limit in [0, 1 << 15, 1 << 17, 1 << 20].map(|bytes| Some(least + bytes)) {
+            for bytes in [[0, 1 << 17], [1 << 15, 1 << 20]][round / 2 % 2] {
+                let memory_limit = Some(least + bytes);
                 let limited = Options { memory_limit, ..fast };
                 let merges = train(&words, &limited, &Control::none()).unwrap();
                 assert_eq!(merges, expected, "{limited:?} in round {round}");

@@ -62,7 +62,7 @@ DOCUMENTS: dict[str, str] = {
 
 
 # A number of bytes is tried or not by chance, the same in each run: the odds. `make test-long` tries them all.
-SOME, ALL = 0.04, 1.0
+SOME, ALL = 0.02, 1.0
 ODDS = [pytest.param(SOME, id="some"), pytest.param(ALL, id="all", marks=pytest.mark.long)]
 
 

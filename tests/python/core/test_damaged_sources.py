@@ -50,7 +50,7 @@ def check_named(path: Path, call: Callable[[], Any]) -> bool:
 
 @pytest.mark.parametrize("door", ["train", "replace", "tokenize", "inspect"])
 @pytest.mark.parametrize("kind", TABLES)
-def test_parquet(door: str, kind: str, tmp_path: Path) -> None:
+def test_parquet(door: str, kind: str, tmp_path: Path, one_in: int) -> None:
     path = tmp_path / "a.parquet"
     calls: dict[str, Callable[[str], Any]] = {
         "train": lambda _: toksmith.count_pretokens(path),
@@ -59,7 +59,7 @@ def test_parquet(door: str, kind: str, tmp_path: Path) -> None:
         "inspect": lambda _: toksmith.lab.inspect(TOKENIZER, path),
     }
     errors = 0
-    for number, data in enumerate(damaged(table(path, kind), 12 if door == "inspect" else 60)):
+    for number, data in enumerate(damaged(table(path, kind), (15 if door == "inspect" else 60) // one_in)):
         path.write_bytes(data)
         errors += check_named(path, lambda: calls[door](f"out{number}"))  # noqa: B023
     assert errors

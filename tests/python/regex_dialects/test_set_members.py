@@ -57,9 +57,9 @@ def sets(count: int) -> list[str]:
 
 @pytest.mark.parametrize("version", ["(?V0)", "(?V1)"])
 @pytest.mark.parametrize("letters", ["", "i"])
-def test_sets_are_those_of_regex(version: str, letters: str) -> None:
+def test_sets_are_those_of_regex(version: str, letters: str, one_in: int) -> None:
     compared = 0
-    for source in sets(100):
+    for source in sets(100 // one_in):
         text = f"{version}(?{letters}:{source})"
         try:
             compiled = regex.compile(text)
@@ -68,7 +68,7 @@ def test_sets_are_those_of_regex(version: str, letters: str) -> None:
             continue
         compared += 1
         assert members(automaton) == by_regex(source, version, letters), text
-    assert compared > 50 or (version == "(?V1)" and letters)  # which is refused
+    assert compared > 50 // one_in or (version == "(?V1)" and letters)  # which is refused
 
 
 LONG = {

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import regex
 import tokenizers
+from cases import few
 from small_sizes import encode_file, sizes
 from training_data import BYTE_ORDERS, END, SPECIAL_IDS, TIES, assert_equal, quietly, train_as_asked
 
@@ -86,7 +87,7 @@ def with_any_merges(rng: random.Random, tokenizer: Tokenizer, text: str) -> Toke
     return tokenizer
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", few(range(10), 2))
 @pytest.mark.parametrize("name", patterns.NAMED)
 def test_runs_of_words_are_found_by_any_spelling_of_their_pattern(name: str, seed: int) -> None:
     rng = random.Random(f"{name} {seed}")
@@ -119,7 +120,7 @@ def test_runs_of_words_are_found_by_any_spelling_of_their_pattern(name: str, see
     assert_equal(known.encode(texts[1]), expected(known, texts[1]), (name, seed))
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", few(range(40), 10))
 def test_merges_and_ids_are_those_of_the_definition(seed: int, tmp_path: Path) -> None:
     rng = random.Random(seed)
     superwords = Superwords(rng.choice((0.85, 0.9, 0.95)), rng.choice(("words", "spaces")), rng.randint(2, 4))
