@@ -4,7 +4,7 @@
 use std::ffi::CStr;
 use std::mem::MaybeUninit;
 
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
@@ -64,7 +64,11 @@ pub(super) fn with_many<T: Send>(
             Ok(kind) => PyTypeError::new_err(format!("text number {number} of the batch is {kind}, not str")),
             Err(error) => error,
         };
-        call::backed_text(text.cast::<PyString>().map_err(wrong)?)
+        let in_batch = |error: PyErr| match error.is_instance_of::<PyValueError>(py) {
+            true => PyValueError::new_err(format!("text number {number} of the batch: {}", error.value(py))),
+            false => error,
+        };
+        call::backed_text(text.cast::<PyString>().map_err(wrong)?).map_err(in_batch)
     })?;
     let texts: Vec<&[u8]> = room::collected(owners.iter().map(|text| text.as_bytes()))?;
     let bytes = texts.iter().map(|text| text.len()).sum();
