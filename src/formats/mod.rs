@@ -28,5 +28,6 @@ pub use minbpe::MinbpeFile;
 pub use native::{extras, of_state};
 pub use options::LoadOptions;
 pub use ranks::RankLines;
+pub(crate) use reading::Entries;
 pub use reading::HEAD_BYTES;
 pub use table::{FORMATS, FileKind, NO_PATTERN, kind_of};

@@ -95,7 +95,7 @@ pub(super) fn unread(path: &Path, reason: String) -> Error {
 }
 
 /// The values of a JSON object by name, in the order of the file. A name that is there twice is an error.
-pub(super) struct Entries<T>(pub(super) IndexMap<String, T>);
+pub(crate) struct Entries<T>(pub(crate) IndexMap<String, T>);
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Entries<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {

@@ -4,6 +4,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value as Json};
 
 use crate::chat::{Borders, Chat, LaidOut, Surroundings, Template, has_weight};
+use crate::formats::Entries;
 
 /// How records are read.
 #[derive(Debug, Deserialize)]
@@ -59,8 +60,8 @@ pub enum Record {
 impl RecordOptions {
     /// What a record has; `None` if Python is to read it.
     pub(super) fn read(&self, line: &[u8]) -> Option<Record> {
-        let mut record: Map<String, Json> =
-            serde_json::from_str(simdutf8::basic::from_utf8(line).ok()?).ok()?;
+        let Entries(fields) = serde_json::from_str(simdutf8::basic::from_utf8(line).ok()?).ok()?;
+        let mut record: Map<String, Json> = fields.into_iter().collect();
         let (mut messages, prompt) = match take(&mut record, &self.field) {
             Some(messages) => (list(messages)?, None),
             None => match (record.remove("prompt")?, record.remove("completion")?) {

@@ -115,7 +115,8 @@ class Conversations:
             TypeError: A message is no object.
         """
         try:
-            return self._record(_parsed(line))
+            outer = self._field.partition(".")[0]
+            return self._record(_parsed(line, {self._field, outer, "prompt", "completion", *_EXTRAS}))
         except RecursionError:
             raise ValueError("the record is nested too deeply") from None
 
@@ -241,13 +242,22 @@ def _first_trained(train_on: TrainOn, messages: list[Any], prompt: int | None) -
     return max(first, last + (role == "user"))
 
 
-def _parsed(line: bytes) -> JsonObject:
+def _parsed(line: bytes, fields: set[str]) -> JsonObject:
+    """Return a record of JSON. A repeated name other than those of `fields` is ignored, as with records of text."""
+    names: list[str] = []
+
+    def of_pairs(pairs: list[tuple[str, Any]]) -> JsonObject:
+        names[:] = (name for name, _ in pairs)  # those of the whole record in the end
+        return dict(pairs)
+
     try:
-        record = json.loads(line)
+        record = json.loads(line, object_pairs_hook=of_pairs)
     except ValueError as error:
         raise ValueError(f"not a record of JSON: {error}") from None
     if not isinstance(record, dict):
         raise ValueError(f"not a record, but {type(record).__name__}")
+    if twice := [name for name in names if name in fields and names.count(name) > 1]:
+        raise ValueError(f"the field {shown(twice[0])} is there twice: keep one of them")
     return record
 
 

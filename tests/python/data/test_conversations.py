@@ -500,6 +500,8 @@ def test_a_warning_if_nothing_ends_an_answer(tokenizer: Tokenizer, tmp_path: Pat
             r"messages\[0\]: the content is 5: write it as a text",
         ),
         ('{"messages": []}', "there are no messages"),
+        ('{"messages": [{"role": "user"}], "x": 1, "messages": []}', "the field 'messages' is there twice"),
+        ('{"prompt": "low", "completion": "low", "prompt": "er"}', "the field 'prompt' is there twice"),
         ('{"messages": [{"role": "user"', "not a record of JSON"),
         ('{"messages": [{"role": "judge", "content": "x"}]}', "the chat template failed.*: no judge"),
         ('{"messages": [{"role": "assistant", "content": "ſ"}]}', "changes a text after 0 turns of the assistant"),
