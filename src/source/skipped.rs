@@ -1,7 +1,5 @@
 //! Documents that cannot be read: left out, or the end of the run.
 
-use std::io::ErrorKind;
-
 use serde::{Deserialize, Serialize};
 
 use super::input::InputFile;
@@ -67,9 +65,7 @@ impl Skipped {
             (Some(reason), Some(place), _) => format!("{place}: {reason}"),
             (Some(reason), None, Some(number)) if !is_record => format!("text number {number}: {reason}"),
             (Some(reason), None, Some(line)) => format!("line {line} (byte {offset}): {reason}"),
-            (Some(reason), None, None) => {
-                return Error::io(&file.path)(std::io::Error::new(ErrorKind::InvalidData, reason));
-            }
+            (Some(reason), None, None) => format!("byte {offset}: {reason}"),
             (None, _, Some(number)) if !is_record => format!("text number {number}: {}", not_utf8(offset)),
             (None, ..) => not_utf8(offset),
         };
