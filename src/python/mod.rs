@@ -20,7 +20,6 @@ mod ids;
 mod ints;
 mod objects;
 mod output;
-mod permutation;
 mod pipeline;
 mod prefix_cache;
 mod pretokenizer;
@@ -54,7 +53,6 @@ mod _core {
             tokens_of_ranks, unspell,
         },
         huggingface_encoding::{PyEncoding, PyEncodingSettings},
-        permutation::PyPermutation,
         pipeline::{PyPipeline, PyPostProcessor},
         prefix_cache::PyPrefixCache,
         pretokenizer::{

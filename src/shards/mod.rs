@@ -12,7 +12,6 @@
 //! - `folder`: makes shards whole, saves the state of the run, and gives whole shards their names.
 //! - `files`: headers and other files of whole shards.
 //! - `packing`: which documents share a row of a fixed length.
-//! - `permutation`: the order in which windows of the shards are read.
 
 mod buffer;
 mod conversations;
@@ -22,7 +21,6 @@ mod folder;
 mod ledger;
 mod options;
 mod packing;
-mod permutation;
 mod place;
 mod records;
 mod run;
@@ -40,7 +38,6 @@ pub use folder::{ParquetWriter, ShardEntry, ShardFolder};
 pub use ledger::{Packed, Snapshot};
 pub use options::{Buffering, HASHED_BYTES, Packing, ShardOptions, Split};
 pub use packing::{LongDocument, PackedPart, pack};
-pub use permutation::{KEY_BYTES, Permutation};
 pub use place::MAX_LISTED;
 pub use records::{Record, RecordOptions};
 pub use run::ShardRun;

@@ -1,7 +1,7 @@
 """Folders of training data: `toksmith.tokenize` writes them, `open` reads them.
 
 - Writing: `tokenize`, its `options`, the `folder` of a run, `repair`, `progress`, `table_texts`.
-- Reading: `dataset`, with windows in the order of a `Permutation`, and `rows` of whole documents; the `order` in
+- Reading: `dataset`, with windows in the order of a `permutation`, and `rows` of whole documents; the `order` in
   which processes share them; `checking` against the manifest.
 - `packing`: which documents share a row.
 - Both: the `manifest`, and `shards` in their formats.
@@ -9,9 +9,9 @@
 NumPy is imported when a folder is opened, and pyarrow if its shards are Parquet files; nothing else is needed.
 """
 
-from .._core import Permutation
 from .checking import differences
 from .dataset import Documents, TrainingData, Windows, open
 from .packing import pack
+from .permutation import Permutation
 
 __all__ = ["Documents", "Permutation", "TrainingData", "Windows", "differences", "open", "pack"]

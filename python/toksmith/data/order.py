@@ -9,8 +9,8 @@ import operator
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
-from .._core import Permutation
 from .._internal import arguments
+from .permutation import Permutation
 
 if TYPE_CHECKING:
     import numpy as np
