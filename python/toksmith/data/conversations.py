@@ -131,7 +131,8 @@ class Conversations:
             names = [name for name, value in record.items() if value is not None]
             others = f"only {shown(names, 400)}" if names else "and nothing else"
             there = f'there is neither {shown(self._field)} nor "prompt" and "completion", {others}'
-            raise ValueError(f"{there}: name the field that has the messages with field=…")
+            advice = "name the field that has the messages with field=…; in an iterable it is 'messages'"
+            raise ValueError(f"{there}: {advice}")
         if isinstance(prompt, str) or isinstance(completion, str):
             raise ValueError("prompt and completion are neither both texts nor both messages")
         before = _listed("prompt", prompt)
