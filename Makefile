@@ -18,7 +18,13 @@ export PIP_COMPILE := 0
 demo: build
 	@$(BIN)/python scripts/demo.py
 
-test: check test-rust test-python
+# The checks beside the tests of the core: most of their time is on one processor.
+test: $(VENV)/.installed
+	@echo 'Checking and testing the core: about four minutes with its builds'
+	@mkdir -p target; $(MAKE) check > target/check.log 2>&1 & check=$$!; \
+		trap "kill $$check; exit 130" INT TERM; $(MAKE) test-rust; status=$$?; \
+		wait $$check || { cat target/check.log; exit 1; }; exit $$status
+	@$(MAKE) test-python
 	@if $(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then $(MAKE) site; else \
 		echo 'Sphinx needs Python 3.11: the documentation site is not built'; fi
 
@@ -80,17 +86,20 @@ release-readme:
 	$(PYTHON) scripts/absolute_links.py "$(BASE)" --images "$(IMAGES)" > target/README.md
 	mv target/README.md README.md
 
+# In a folder of their own, lints do not wait for builds.
+LINTED := --quiet --locked --target-dir target/check
+
 # The checks that run nothing of the project: formatting, lints, types, workflows.
 check: $(VENV)/.installed
 	cargo fmt --check
-	cargo clippy --quiet --locked --all-targets -- -D warnings
-	cargo clippy --quiet --locked --lib -- -D warnings
+	cargo clippy $(LINTED) --all-targets -- -D warnings
+	cargo clippy $(LINTED) --lib -- -D warnings
 	@! cargo tree --locked --edges no-dev --target all | grep -e '-sys v' | grep -v -e linux-raw -e windows || \
 		(echo 'without features nothing is to compile C'; false)
-	PYO3_PYTHON=$(CURDIR)/$(BIN)/python cargo clippy --quiet --locked --lib --features python -- -D warnings
-	RUSTDOCFLAGS="-D warnings" PYO3_PYTHON=$(CURDIR)/$(BIN)/python cargo doc --quiet --locked --no-deps \
+	PYO3_PYTHON=$(CURDIR)/$(BIN)/python cargo clippy $(LINTED) --lib --features python -- -D warnings
+	RUSTDOCFLAGS="-D warnings" PYO3_PYTHON=$(CURDIR)/$(BIN)/python cargo doc $(LINTED) --no-deps \
 		--document-private-items --features python
-	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --no-deps --target-dir target/crate-doc
+	RUSTDOCFLAGS="-D warnings" cargo doc $(LINTED) --no-deps
 	@! grep -rlE '\bpyo3\b' src --include='*.rs' | grep -v '^src/python/' || (echo 'pyo3 belongs to src/python/ alone'; false)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
