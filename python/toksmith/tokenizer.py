@@ -130,7 +130,7 @@ class Tokenizer:
             name gets the next id above all others, in order. A name that equals a token that merging needs gets an
             id of its own. A token of the vocabulary that is not listed is ordinary. Each name has at most 4,096
             bytes, all together at most 16 MiB.
-        pattern: What cuts text into pretokens: a name (see `toksmith.patterns.NAMED`), a regular expression for the
+        pattern: What cuts text into pretokens: a name (see `toksmith.patterns`), a regular expression for the
             `regex` package, a compiled one, or None to cut only at special tokens.
         unmatched: What becomes of text that the pattern does not match: "keep" makes it pieces of its
             own, "drop" loses it, as `re.findall` does.

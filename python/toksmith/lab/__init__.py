@@ -1,4 +1,7 @@
-"""Tokenizers looked at and compared: `explain` a text, `inspect` a vocabulary, `compare` several; `page.write`."""
+"""Tokenizers looked at and compared: `explain` a text, `inspect` a vocabulary, `compare` several.
+
+`toksmith.lab.page` is a module of its own, to import: its `write` makes a web page of tokens.
+"""
 
 from importlib import import_module
 from typing import TYPE_CHECKING
