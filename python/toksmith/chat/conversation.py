@@ -172,8 +172,8 @@ def conversation(
 
 def _marked_variables(variables: Mapping[str, Any]) -> dict[str, Any]:
     values = {key: marked(value, TRUSTED if key in templates.ROLES else 0) for key, value in variables.items()}
-    if "strftime_now" in variables:
-        now = variables["strftime_now"]
+    values.pop("strftime_now", None)
+    if (now := variables.get("strftime_now")) is not None:  # tables have null where a record has none
         try:
             values["strftime_now"] = functools.partial(sandbox.date, now=datetime.fromisoformat(str(now)))
         except ValueError:

@@ -398,7 +398,7 @@ def test_errors(ours: Tokenizer) -> None:
     fails("{{}}", "tools is a list of mappings, not int: 3", tools=3)
     fails("{{}}", "documents is a list of mappings, not str: 'x'", documents="x")
     fails("{{}}", "messages is a list of mappings, not int: 3", 3)
-    for wrong in ("29.11.", 3, None):
+    for wrong in ("29.11.", 3):
         fails("{{}}", f"strftime_now is a date such as 2026-11-29, not {wrong!r}", strftime_now=wrong)
 
 
@@ -422,6 +422,7 @@ def test_a_given_date_is_written_in_english() -> None:
 def test_the_date_is_a_variable(ours: Tokenizer, now: object) -> None:
     options = {"chat_template": "<s>{{ strftime_now('%d %b %Y') }}", "strftime_now": now}
     assert ours.encode_messages([{"role": "user"}], **options) == ours.encode("<s>29 Nov 2026")
+    assert ours.encode_messages([{"role": "user"}], **options | {"strftime_now": None})  # today
 
 
 def test_jinja_is_optional(monkeypatch: pytest.MonkeyPatch) -> None:
