@@ -144,7 +144,7 @@ class Layout:
             **self._values,
             **_marked_variables(variables or {}),
             "messages": rows,
-            "tools": _rows("tools", tools),
+            "tools": _rows("tools", tools, _schema),
             "documents": _rows("documents", documents),
             "add_generation_prompt": add_generation_prompt,
         }
@@ -276,11 +276,12 @@ def _schema(tool: Any) -> Any:
         raise ValueError(f"no JSON schema can be made of the tool {printable(str(tool))}: {error}") from error
 
 
-def _rows(name: str, values: Iterable[Mapping[str, Any]] | None) -> list[Any] | None:
+def _rows(
+    name: str, values: Iterable[Mapping[str, Any]] | None, row_of: Callable[[Any], Any] = lambda value: value
+) -> list[Any] | None:
     if values is None:
         return None
-    listed = arguments.listed(name, values, "mappings")
-    rows: list[Any] = marked([*(map(_schema, listed) if name == "tools" else listed)], 0)
+    rows: list[Any] = marked([*map(row_of, arguments.listed(name, values, "mappings"))], 0)
     for at, row in enumerate(rows):
         if not isinstance(row, dict):
             raise TypeError(f"{name}[{at}] is a mapping (of a tool, its JSON schema), not {row}")
