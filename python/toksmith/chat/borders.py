@@ -45,12 +45,12 @@ def of(layout: Layout, core: _core.Tokenizer) -> dict[str, Any]:
 def is_open(layout: Layout) -> bool:
     """Return whether no special token follows the last answer, or the block `{% generation %}` ends before one."""
     try:
-        made = layout.conversation(_ROWS[:2])
+        conversation = layout.conversation(_ROWS[:2])
     except ValueError:
         return False
-    before, answer, behind = made.text.rpartition(_ANSWER)
-    if made.has_generation:
-        flags = made.flags[len(before + answer) :]
+    before, answer, behind = conversation.text.rpartition(_ANSWER)
+    if conversation.has_generation:
+        flags = conversation.flags[len(before + answer) :]
         behind = behind[: sum(1 for _ in itertools.takewhile(lambda flag: flag & GENERATED, flags))]
     return bool(answer) and not any(name in behind for name in special_tokens(layout.core))
 

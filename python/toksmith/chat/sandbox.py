@@ -136,15 +136,15 @@ def date(format: str, now: datetime | None = None) -> MarkedText:
 def _in_english(format: str, now: datetime) -> str:
     """Return a format in which what depends on the locale is written out, as in the locale C. Of flags `^` counts."""
     day, month, half = _DAYS.split()[now.weekday()], _MONTHS.split()[now.month - 1], "AM" if now.hour < 12 else "PM"
-    written = {"A": day, "a": day[:3], "B": month, "b": month[:3], "h": month[:3], "p": half, "P": half.lower()}
-    written |= {"x": f"{now:%m/%d/%y}", "X": f"{now:%H:%M:%S}", "r": f"{now:%I:%M:%S} {half}"}
-    written["c"] = f"{day[:3]} {month[:3]} {now.day:2} {now:%H:%M:%S} {now.year}"
+    texts = {"A": day, "a": day[:3], "B": month, "b": month[:3], "h": month[:3], "p": half, "P": half.lower()}
+    texts |= {"x": f"{now:%m/%d/%y}", "X": f"{now:%H:%M:%S}", "r": f"{now:%I:%M:%S} {half}"}
+    texts["c"] = f"{day[:3]} {month[:3]} {now.day:2} {now:%H:%M:%S} {now.year}"
 
-    def directive(found: re.Match[str]) -> str:
-        flags, width, letter = found.groups()
-        if letter not in written:
+    def directive(match: re.Match[str]) -> str:
+        flags, width, letter = match.groups()
+        if letter not in texts:
             return f"%{flags}{width}{letter}"
-        return (written[letter].upper() if "^" in flags else written[letter]).rjust(int(width or 0))
+        return (texts[letter].upper() if "^" in flags else texts[letter]).rjust(int(width or 0))
 
     return re.sub(r"%([-_0^#+]*)(\d*)[EO]?([a-zA-Z%])", directive, format)
 

@@ -257,8 +257,8 @@ def _parsed(line: bytes, fields: set[str]) -> JsonObject:
         raise ValueError(f"not a record of JSON: {error}") from None
     if not isinstance(record, dict):
         raise ValueError(f"not a record, but {type(record).__name__}")
-    if twice := [name for name in names if name in fields and names.count(name) > 1]:
-        raise ValueError(f"the field {shown(twice[0])} is there twice: keep one of them")
+    if repeated := [name for name in names if name in fields and names.count(name) > 1]:
+        raise ValueError(f"the field {shown(repeated[0])} is there twice: keep one of them")
     return record
 
 
