@@ -20,7 +20,7 @@ demo: build
 
 # The checks beside the tests of the core: most of their time is on one processor.
 test: $(VENV)/.installed
-	@echo 'Checking and testing the core: about four minutes with its builds'
+	@echo 'Checking and testing the core: about five minutes with its builds'
 	@mkdir -p target; $(MAKE) check > target/check.log 2>&1 & check=$$!; \
 		trap "kill $$check; exit 130" INT TERM; $(MAKE) test-rust; status=$$?; \
 		wait $$check || { cat target/check.log; exit 1; }; exit $$status
