@@ -91,16 +91,14 @@ LINTED := --quiet --locked --target-dir target/check
 
 # The checks that run nothing of the project: formatting, lints, types, workflows.
 check: $(VENV)/.installed
-	cargo fmt --check
-	cargo clippy $(LINTED) --all-targets -- -D warnings
-	cargo clippy $(LINTED) --lib -- -D warnings
-	@! cargo tree --locked --edges no-dev --target all | grep -e '-sys v' | grep -v -e linux-raw -e windows || \
+	cargo fmt --all --check
+	PYO3_PYTHON=$(CURDIR)/$(BIN)/python cargo clippy $(LINTED) --workspace --all-targets -- -D warnings
+	cargo clippy $(LINTED) --package toksmith --lib -- -D warnings
+	@! cargo tree --locked --package toksmith --edges no-dev --target all | grep -e '-sys v' | grep -v -e linux-raw -e windows || \
 		(echo 'without features nothing is to compile C'; false)
-	PYO3_PYTHON=$(CURDIR)/$(BIN)/python cargo clippy $(LINTED) --lib --features python -- -D warnings
-	RUSTDOCFLAGS="-D warnings" PYO3_PYTHON=$(CURDIR)/$(BIN)/python cargo doc $(LINTED) --no-deps \
-		--document-private-items --features python
-	RUSTDOCFLAGS="-D warnings" cargo doc $(LINTED) --no-deps
-	@! grep -rlE '\bpyo3\b' src --include='*.rs' | grep -v '^src/python/' || (echo 'pyo3 belongs to src/python/ alone'; false)
+	RUSTDOCFLAGS="-D warnings" PYO3_PYTHON=$(CURDIR)/$(BIN)/python cargo doc $(LINTED) --workspace --no-deps \
+		--document-private-items
+	RUSTDOCFLAGS="-D warnings" cargo doc $(LINTED) --package toksmith --no-deps
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -177,7 +175,7 @@ test-distributed: build-dev
 # Tests ask for more memory than there is, which is to fail as it does without the sanitizer.
 # Its frames are large, so tests that recurse need a larger stack.
 test-asan:
-	ASAN_OPTIONS=allocator_may_return_null=1 RUST_MIN_STACK=268435456 RUSTC_BOOTSTRAP=1 RUSTFLAGS=-Zsanitizer=address cargo test --quiet --locked --lib --tests \
+	ASAN_OPTIONS=allocator_may_return_null=1 RUST_MIN_STACK=268435456 RUSTC_BOOTSTRAP=1 RUSTFLAGS=-Zsanitizer=address cargo test --quiet --locked --package toksmith --lib --tests \
 		--target x86_64-unknown-linux-gnu --target-dir target/asan
 
 # The Python tests on an extension that was built with AddressSanitizer. `make test-asan-python ARGS=tests/python/core/test_decode.py`

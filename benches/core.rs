@@ -1,6 +1,6 @@
 //! The core, piece by piece: scanning by pattern and instruction set, encoding with a fresh cache and with a warm one,
-//! counting ids, counting pretokens, training, loading. `cargo bench --bench core [-- FILTER]`; the filter is a regular
-//! expression: `scan/gpt2/avx2`, `core/count`.
+//! counting ids, counting pretokens, training, loading. `cargo bench -p toksmith-benches --bench core [-- FILTER]`; the
+//! filter is a regular expression: `scan/gpt2/avx2`, `core/count`.
 //!
 //! The text is the project's own documentation, or the file that `TOKSMITH_BENCH_TEXT` names; the vocabulary is trained
 //! on it, or the rank file that `TOKSMITH_BENCH_RANKS` names.
@@ -29,7 +29,9 @@ fn files() -> Vec<PathBuf> {
     if let Some(path) = std::env::var_os("TOKSMITH_BENCH_TEXT") {
         return vec![path.into()];
     }
-    ["docs/decisions.md", "README.md"].map(|name| Path::new(env!("CARGO_MANIFEST_DIR")).join(name)).into()
+    ["../docs/decisions.md", "../README.md"]
+        .map(|name| Path::new(env!("CARGO_MANIFEST_DIR")).join(name))
+        .into()
 }
 
 fn text() -> Vec<u8> {

@@ -1,6 +1,6 @@
 //! Times training on one thread, phase by phase: counting pretokens, then the merge loop.
 //!
-//! `cargo bench --bench train -- FILE VOCAB_SIZE [ROUNDS [MERGES_OUT]]`: GPT-2's pattern, documents separated by
+//! `cargo bench -p toksmith-benches --bench train -- FILE VOCAB_SIZE [ROUNDS [MERGES_OUT]]`: GPT-2's pattern, documents separated by
 //! `<|endoftext|>`, ties by bytes. Writes the merges as pairs of hex, one a line, to compare with other trainers.
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::print_stdout)]

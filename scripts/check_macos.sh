@@ -17,9 +17,9 @@ mkdir -p "$SDKROOT"
 export CARGO_PROFILE_DEV_OPT_LEVEL=0 # nothing runs
 export RUSTFLAGS="-Clink-arg=-undefined -Clink-arg=dynamic_lookup"
 for target in aarch64-apple-darwin x86_64-apple-darwin; do
-    for features in "" python; do
-        echo "$target, ${features:-core}"
-        cargo-zigbuild zigbuild --quiet --locked --lib --target $target --features "$features" \
+    for package in toksmith toksmith-python; do
+        echo "$target, $package"
+        cargo-zigbuild zigbuild --quiet --locked --lib --target $target --package $package \
             -Zbuild-std=std,panic_unwind -Zwarnings --config 'build.warnings="deny"'
     done
 done

@@ -23,11 +23,11 @@ if [ ! -e "$runtime" ]; then
     gcc -shared -o "$runtime" "$folder"/runtime/*.o -lpthread -ldl -lrt -lm -lgcc_s
 fi
 RUSTC_BOOTSTRAP=1 RUSTFLAGS="-Zsanitizer=address -Zexternal-clangrt" PYO3_PYTHON=$python \
-    cargo build --quiet --locked --lib --features python --target $target --target-dir "$folder"
+    cargo build --quiet --locked --package toksmith-python --target $target --target-dir "$folder"
 rm -rf "$folder/package/toksmith"
 cp -r python/toksmith "$folder/package/"
 rm -f "$folder"/package/toksmith/_core.*.so
-cp "$folder/$target/debug/libtoksmith.so" \
+cp "$folder/$target/debug/lib_core.so" \
     "$folder/package/toksmith/_core$("$python" -c 'import sysconfig; print(sysconfig.get_config_var("EXT_SUFFIX"))')"
 
 # Memory of the interpreter comes from malloc, so that the sanitizer sees each object's bounds. What is alive at the

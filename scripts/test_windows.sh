@@ -23,4 +23,4 @@ export RUSTC_BOOTSTRAP=1 # for -Zbuild-std
 # Less optimised than elsewhere: the standard library is compiled too, and the tests end in two minutes all the same.
 export CARGO_PROFILE_DEV_OPT_LEVEL=1 CARGO_PROFILE_TEST_OPT_LEVEL=1
 [ $# -gt 0 ] || set -- --lib --tests
-counted "Windows, core" cargo test --quiet --locked -Zbuild-std --target x86_64-pc-windows-gnu "$@"
+counted "Windows, core" cargo test --quiet --locked --package toksmith -Zbuild-std --target x86_64-pc-windows-gnu "$@"

@@ -48,7 +48,6 @@
 //! |---|---|
 //! | `compression` | training files in gzip, Zstandard, xz and bzip2; compiles C |
 //! | `shards` | shards of training data, for the Python package; compiles C |
-//! | `python` | the extension module of the Python package |
 //!
 //! None is on by default, and without them no C compiler is needed. The crate is tested with the Rust version
 //! that it was written with; `rust-version` in its manifest is the oldest that its own code needs, by
@@ -64,7 +63,7 @@
 //! # Stability
 //!
 //! The items of this page are the public interface. The modules that it does not show are for the Python
-//! package, and change with it.
+//! package, the crate `toksmith-python`, and change with it.
 
 #[cfg(target_endian = "big")]
 compile_error!(
@@ -72,8 +71,8 @@ compile_error!(
 );
 
 #[cfg(feature = "shards")]
-#[cfg_attr(not(feature = "python"), allow(dead_code, unused_imports))] // what the Python package alone calls
-mod arrow;
+#[doc(hidden)]
+pub mod arrow;
 #[cfg(feature = "shards")]
 mod chat;
 #[doc(hidden)]
@@ -91,21 +90,23 @@ pub mod error;
 #[doc(hidden)]
 pub mod formats;
 mod hashing;
-mod memory;
+#[doc(hidden)]
+pub mod memory;
 mod merge;
 mod names;
 #[doc(hidden)]
 pub mod normalize;
 #[doc(hidden)]
 pub mod pipeline;
-#[cfg_attr(not(feature = "python"), allow(dead_code, unused_imports))] // what the Python package alone calls
-mod postprocess;
+#[doc(hidden)]
+pub mod postprocess;
 #[doc(hidden)]
 pub mod pretokenize;
 #[cfg(test)]
 #[path = "../tests/rust/random.rs"]
 mod random;
-mod room;
+#[doc(hidden)]
+pub mod room;
 #[doc(hidden)]
 #[cfg(feature = "shards")]
 pub mod shards;
@@ -114,7 +115,8 @@ mod simd;
 pub mod source;
 #[doc(hidden)]
 pub mod special;
-mod spelling;
+#[doc(hidden)]
+pub mod spelling;
 #[doc(hidden)]
 pub mod tokenizer;
 #[doc(hidden)]
@@ -125,9 +127,6 @@ pub mod transcode;
 pub mod vocab;
 #[doc(hidden)]
 pub mod workers;
-
-#[cfg(feature = "python")]
-mod python;
 
 /// The examples in Rust of the README run as tests.
 #[cfg(doctest)]

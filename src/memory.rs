@@ -24,7 +24,7 @@ static HUGE_PAGES_ARE_SLOW: AtomicBool = AtomicBool::new(false);
 /// Advises the system that all of the `len` bytes at `start`, newly allocated, will be written soon. The
 /// system may then map the memory in huge pages, whose first use takes a fifth of the time of small pages.
 #[inline]
-pub(crate) fn advise_huge_pages(start: *mut u8, len: usize) {
+pub fn advise_huge_pages(start: *mut u8, len: usize) {
     if len >= HUGE_PAGE_MIN_BYTES && !HUGE_PAGES_ARE_SLOW.load(Relaxed) {
         large_pages(start, len);
     }

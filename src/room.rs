@@ -13,20 +13,19 @@ use crate::error::{Error, Result};
 
 /// Bytes above which an allocation is large. Code that may need more calls the functions here, and an
 /// allocator does not use its reserve for it.
-pub(crate) const LARGE_ALLOCATION_BYTES: usize = 1 << 20;
+pub const LARGE_ALLOCATION_BYTES: usize = 1 << 20;
 
 /// Whether the allocator has released its reserve.
 static RESERVE_IN_USE: AtomicBool = AtomicBool::new(false);
 
 /// Whether small allocations are served from the reserve. A running call should then end soon.
 #[inline]
-pub(crate) fn is_short() -> bool {
+pub fn is_short() -> bool {
     RESERVE_IN_USE.load(Relaxed)
 }
 
 /// Records whether the allocator has released its reserve.
-#[cfg_attr(not(feature = "python"), expect(dead_code, reason = "the extension module alone has a reserve"))]
-pub(crate) fn set_short(short: bool) {
+pub fn set_short(short: bool) {
     RESERVE_IN_USE.store(short, Relaxed);
 }
 
@@ -50,7 +49,7 @@ fn grow<T>(vec: &mut Vec<T>, more: usize, exactly: bool) -> Result<()> {
 
 /// Fails if the system would not give `bytes` bytes now. Called before a value of many tables and lists is
 /// built, whose total size is known approximately.
-pub(crate) fn check_available(bytes: usize) -> Result<()> {
+pub fn check_available(bytes: usize) -> Result<()> {
     if bytes <= LARGE_ALLOCATION_BYTES || could_have(bytes) { Ok(()) } else { Err(out_of_memory(bytes)) }
 }
 
@@ -76,7 +75,7 @@ fn could_have(bytes: usize) -> bool {
 /// # Errors
 /// [`Error::OutOfMemory`]; the vector is unchanged.
 #[inline]
-pub(crate) fn reserve<T>(vec: &mut Vec<T>, more: usize) -> Result<()> {
+pub fn reserve<T>(vec: &mut Vec<T>, more: usize) -> Result<()> {
     if vec.capacity() - vec.len() < more { grow(vec, more, false) } else { Ok(()) }
 }
 
@@ -87,14 +86,14 @@ pub(crate) fn reserve_exact<T>(vec: &mut Vec<T>, more: usize) -> Result<()> {
 }
 
 /// An empty vector with room for `count` items.
-pub(crate) fn for_items<T>(count: usize) -> Result<Vec<T>> {
+pub fn for_items<T>(count: usize) -> Result<Vec<T>> {
     let mut vec = Vec::new();
     reserve_exact(&mut vec, count)?;
     Ok(vec)
 }
 
 /// `count` copies of an item.
-pub(crate) fn filled<T: Clone>(item: T, count: usize) -> Result<Vec<T>> {
+pub fn filled<T: Clone>(item: T, count: usize) -> Result<Vec<T>> {
     let mut vec = for_items(count)?;
     vec.resize(count, item);
     Ok(vec)
@@ -109,7 +108,7 @@ pub(crate) fn copied<T: Copy>(items: &[T]) -> Result<Vec<T>> {
 
 /// Appends an item.
 #[inline]
-pub(crate) fn push<T>(vec: &mut Vec<T>, item: T) -> Result<()> {
+pub fn push<T>(vec: &mut Vec<T>, item: T) -> Result<()> {
     reserve(vec, 1)?;
     vec.push(item);
     Ok(())
@@ -117,7 +116,7 @@ pub(crate) fn push<T>(vec: &mut Vec<T>, item: T) -> Result<()> {
 
 /// Appends items.
 #[inline]
-pub(crate) fn extend<T: Copy>(vec: &mut Vec<T>, items: &[T]) -> Result<()> {
+pub fn extend<T: Copy>(vec: &mut Vec<T>, items: &[T]) -> Result<()> {
     reserve(vec, items.len())?;
     vec.extend_from_slice(items);
     Ok(())
@@ -131,7 +130,7 @@ pub(crate) fn resize<T: Clone + Default>(vec: &mut Vec<T>, len: usize) -> Result
 }
 
 /// Collects an iterator into a vector.
-pub(crate) fn collected<T>(items: impl IntoIterator<Item = T>) -> Result<Vec<T>> {
+pub fn collected<T>(items: impl IntoIterator<Item = T>) -> Result<Vec<T>> {
     let items = items.into_iter();
     let mut vec = for_items(items.size_hint().0)?;
     for item in items {
@@ -163,7 +162,7 @@ pub(crate) fn push_text(text: &mut String, more: &str) -> Result<()> {
 }
 
 /// A copy of a text.
-pub(crate) fn text(text: &str) -> Result<String> {
+pub fn text(text: &str) -> Result<String> {
     let mut copy = String::new();
     reserve_text(&mut copy, text.len())?;
     copy.push_str(text);

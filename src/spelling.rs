@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::room;
 
 /// The character that stands for a space in SentencePiece's texts and tokens.
-pub(crate) const META: char = '\u{2581}';
+pub const META: char = '\u{2581}';
 /// The same as a text.
 pub(crate) const META_TEXT: &str = "\u{2581}";
 
@@ -90,7 +90,7 @@ pub(crate) fn byte_of(name: &str) -> Option<u8> {
 }
 
 /// The characters that spell bytes.
-pub(crate) fn spelled(bytes: &[u8]) -> String {
+pub fn spelled(bytes: &[u8]) -> String {
     bytes.iter().map(|&byte| spell(byte)).collect()
 }
 
@@ -107,7 +107,7 @@ pub(crate) fn unspell(text: &str, bytes: &mut Vec<u8>) -> bool {
 }
 
 /// The bytes that `text` spells; `None` if a character spells no byte.
-pub(crate) fn unspelled(text: &str) -> Option<Vec<u8>> {
+pub fn unspelled(text: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(text.len());
     unspell(text, &mut bytes).then_some(bytes)
 }

@@ -98,7 +98,7 @@ def build() -> None:
     for old in wheels.glob("*.whl"):
         old.unlink()
     maturin = PYTHON.with_name("maturin" + PYTHON.suffix)
-    manifest = ROOT / "Cargo.toml"
+    manifest = ROOT / "src/python/Cargo.toml"
     checked(
         "building toksmith",
         *(maturin, "build", "--release", "--quiet", "--locked", "--manifest-path", manifest),

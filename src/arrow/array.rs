@@ -11,11 +11,11 @@ use crate::error::{Error, Result};
 use crate::room;
 
 /// The maximum number of values that offsets of 32 bits can count.
-pub(crate) const MAX_NARROW: usize = i32::MAX as usize;
+pub const MAX_NARROW: usize = i32::MAX as usize;
 
 /// The numbers in a buffer: values, or offsets.
 #[derive(Debug)]
-pub(crate) enum Values {
+pub enum Values {
     I32(Vec<i32>),
     I64(Vec<i64>),
     U16(Vec<u16>),
@@ -28,7 +28,7 @@ pub(crate) enum Values {
 impl Values {
     /// Offsets of 64 bits if they are `wide`, else of 32: where each list or text starts, and where the last
     /// one ends.
-    pub(crate) fn offsets(starts: Vec<usize>, wide: bool) -> Result<Self> {
+    pub fn offsets(starts: Vec<usize>, wide: bool) -> Result<Self> {
         if wide {
             return Ok(Values::I64(room::collected(starts.into_iter().map(|start| start as i64))?));
         }
@@ -61,15 +61,15 @@ impl Drop for Values {
 
 /// An array. Lists of numbers, and texts, have offsets.
 #[derive(Debug)]
-pub(crate) struct Array {
-    pub(crate) offsets: Option<Values>,
-    pub(crate) values: Values,
+pub struct Array {
+    pub offsets: Option<Values>,
+    pub values: Values,
     /// The number of values, or of lists or texts.
-    pub(crate) len: usize,
+    pub len: usize,
     /// A bit for each of them, which is 0 for null; `None` if none is null.
-    pub(crate) valid: Option<Vec<u8>>,
+    pub valid: Option<Vec<u8>>,
     /// How many of them are null.
-    pub(crate) nulls: usize,
+    pub nulls: usize,
 }
 
 /// The memory that a structure keeps alive after it was passed on.
@@ -81,7 +81,7 @@ struct PrivateData {
 
 impl Array {
     /// The type, as the specification spells it.
-    pub(crate) fn format(&self) -> &'static CStr {
+    pub fn format(&self) -> &'static CStr {
         match (&self.offsets, &self.values) {
             (None, values) => values.buffer().2,
             (Some(Values::I64(_)), Values::Bytes(_)) => c"Z",
@@ -92,13 +92,13 @@ impl Array {
     }
 
     /// The type, as a structure to pass on.
-    pub(crate) fn schema(&self) -> ArrowSchema {
+    pub fn schema(&self) -> ArrowSchema {
         let has_items = self.offsets.is_some() && !matches!(self.values, Values::Bytes(_));
         schema_of(self.format(), c"", has_items.then(|| schema_of(self.values.buffer().2, c"item", None)))
     }
 
     /// The values, as a structure to pass on.
-    pub(crate) fn handed_on(self: &Arc<Self>) -> ArrowArray {
+    pub fn handed_on(self: &Arc<Self>) -> ArrowArray {
         let valid = self.valid.as_ref().map_or(null(), |bits| bits.as_ptr().cast());
         let (values, count, _) = self.values.buffer();
         let offsets = self.offsets.as_ref().map(|offsets| offsets.buffer().0);

@@ -16,11 +16,11 @@ const NUMBER_TYPES: &str = "counts are of a type of whole numbers";
 
 /// A column, in one chunk or more.
 #[derive(Debug)]
-pub(crate) struct Column {
+pub struct Column {
     kind: ColumnType,
     chunks: Vec<ArrowArray>,
     /// The number of values.
-    pub(crate) len: usize,
+    pub len: usize,
 }
 
 impl Column {
@@ -30,14 +30,14 @@ impl Column {
     /// The schema, and all arrays that are given to [`Column::push`], follow Arrow's C data interface: their
     /// pointers lead to what the interface says, buffers are as long as offsets and views say, and nobody
     /// changes them.
-    pub(crate) unsafe fn new(schema: &ArrowSchema) -> Result<Self> {
+    pub unsafe fn new(schema: &ArrowSchema) -> Result<Self> {
         // SAFETY: the caller's promise.
         let kind = unsafe { ColumnType::of(schema)? };
         Ok(Column { kind, chunks: Vec::new(), len: 0 })
     }
 
     /// Adds an array of the type of the column.
-    pub(crate) fn push(&mut self, array: ArrowArray) -> Result<()> {
+    pub fn push(&mut self, array: ArrowArray) -> Result<()> {
         if array.release.is_none() {
             return Err(broken("it was released already"));
         }
@@ -71,7 +71,7 @@ impl Column {
     }
 
     /// The texts. A column of numbers is an error.
-    pub(crate) fn texts(&self) -> Result<Texts<'_>> {
+    pub fn texts(&self) -> Result<Texts<'_>> {
         if let Layout::Integers { .. } | Layout::Other = self.kind.layout {
             return Err(self.refused(TEXT_TYPES));
         }
@@ -105,7 +105,7 @@ impl Column {
     }
 
     /// The whole numbers, of which none may be null or negative.
-    pub(crate) fn numbers(&self) -> Result<Vec<u64>> {
+    pub fn numbers(&self) -> Result<Vec<u64>> {
         let Layout::Integers { bytes, signed } = self.kind.layout else {
             return Err(self.refused(NUMBER_TYPES));
         };

@@ -7,7 +7,7 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 /// The type of an array, and of its children, as the specification has it.
 #[repr(C)]
 #[derive(Debug)]
-pub(crate) struct ArrowSchema {
+pub struct ArrowSchema {
     pub(crate) format: *const c_char,
     pub(crate) name: *const c_char,
     pub(crate) metadata: *const c_char,
@@ -26,7 +26,7 @@ pub(crate) const NULLABLE: i64 = 2;
 /// The values of an array, as the specification has it.
 #[repr(C)]
 #[derive(Debug)]
-pub(crate) struct ArrowArray {
+pub struct ArrowArray {
     pub(crate) length: i64,
     /// How many values are null; -1 if nobody counted.
     pub(crate) null_count: i64,
@@ -45,7 +45,7 @@ pub(crate) struct ArrowArray {
 /// Arrays of one type, one after the other, as the specification has it.
 #[repr(C)]
 #[derive(Debug)]
-pub(crate) struct ArrowArrayStream {
+pub struct ArrowArrayStream {
     /// Writes the type of all arrays to its second argument.
     pub(crate) get_schema: Option<unsafe extern "C" fn(*mut ArrowArrayStream, *mut ArrowSchema) -> c_int>,
     /// Writes the next array to its second argument; a released one at the end.
@@ -58,7 +58,7 @@ pub(crate) struct ArrowArrayStream {
 }
 
 /// A structure that was released, or moved elsewhere.
-pub(crate) trait Released {
+pub trait Released {
     /// A structure in this state.
     fn released() -> Self;
 }
@@ -101,7 +101,7 @@ impl ArrowArrayStream {
     ///
     /// # Safety
     /// The stream follows the specification.
-    pub(crate) unsafe fn schema(&mut self) -> Result<ArrowSchema, String> {
+    pub unsafe fn schema(&mut self) -> Result<ArrowSchema, String> {
         let mut schema = ArrowSchema::released();
         // SAFETY: the caller's promise; the function writes a structure, or nothing where it fails.
         let code = self.get_schema.map_or(0, |get| unsafe { get(self, &raw mut schema) });
@@ -112,7 +112,7 @@ impl ArrowArrayStream {
     ///
     /// # Safety
     /// The stream follows the specification.
-    pub(crate) unsafe fn next(&mut self) -> Result<Option<ArrowArray>, String> {
+    pub unsafe fn next(&mut self) -> Result<Option<ArrowArray>, String> {
         let mut array = ArrowArray::released();
         // SAFETY: the caller's promise; the function writes a structure, or nothing where it fails.
         let code = self.get_next.map_or(0, |get| unsafe { get(self, &raw mut array) });

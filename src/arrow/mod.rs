@@ -11,12 +11,12 @@
 
 mod array;
 mod column;
-pub(crate) mod interface;
+pub mod interface;
 mod rows;
 
-pub(crate) use array::{Array, MAX_NARROW, Values};
-pub(crate) use column::Column;
-pub(crate) use rows::Texts;
+pub use array::{Array, MAX_NARROW, Values};
+pub use column::Column;
+pub use rows::Texts;
 
 #[cfg(test)]
 #[allow(unsafe_code)] // makes arrays by hand

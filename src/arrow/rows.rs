@@ -170,18 +170,18 @@ pub(super) fn check_buffers(layout: Layout, rows: &Rows<'_>) -> Result<()> {
 }
 
 /// The texts of a column, and which of them are null.
-pub(crate) struct Texts<'a> {
+pub struct Texts<'a> {
     /// The texts; a null one is empty.
-    pub(crate) texts: Vec<&'a [u8]>,
+    pub texts: Vec<&'a [u8]>,
     /// A bit for each text, which is 0 for null; `None` if none is null.
-    pub(crate) valid: Option<Vec<u8>>,
+    pub valid: Option<Vec<u8>>,
     /// How many texts are null.
-    pub(crate) nulls: usize,
+    pub nulls: usize,
 }
 
 impl Texts<'_> {
     /// Whether a text is not null.
-    pub(crate) fn is_valid(&self, row: usize) -> bool {
+    pub fn is_valid(&self, row: usize) -> bool {
         self.valid.as_ref().is_none_or(|bits| bits[row / 8] >> (row % 8) & 1 == 1)
     }
 

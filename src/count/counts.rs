@@ -231,7 +231,7 @@ impl PretokenCounts {
 
     /// Fails if there is not enough memory to sort the pretokens, which happens when their order is first
     /// asked for.
-    pub(crate) fn check_memory_for_order(&self) -> Result<()> {
+    pub fn check_memory_for_order(&self) -> Result<()> {
         self.slots.check_memory_for_order()
     }
 

@@ -4,8 +4,9 @@ mod show;
 
 use std::path::PathBuf;
 
+pub(crate) use show::unexpected_map;
 use show::{asked, offered, place, summed};
-pub(crate) use show::{show, show_reason, show_text, unexpected_map};
+pub use show::{show, show_reason, show_text};
 
 /// The result of a function of the core that can fail.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -208,10 +209,10 @@ pub enum Error {
 }
 
 /// What to do about a text that is not UTF-8.
-pub(crate) const NOT_UTF8_ADVICE: &str = "give errors=\"replace\" to read invalid bytes as U+FFFD";
+pub const NOT_UTF8_ADVICE: &str = "give errors=\"replace\" to read invalid bytes as U+FFFD";
 
 /// What is wrong with a text that is not UTF-8 at a byte.
-pub(crate) fn not_utf8(at: u64) -> String {
+pub fn not_utf8(at: u64) -> String {
     format!("not UTF-8 at byte {at}: {NOT_UTF8_ADVICE}")
 }
 

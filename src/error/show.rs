@@ -9,7 +9,7 @@ use serde_json::Value;
 const MAX_SHOWN_BYTES: usize = 60;
 
 /// Bytes as a message shows them: whole if they are few, else their beginning and their number.
-pub(crate) fn show(bytes: &[u8]) -> String {
+pub fn show(bytes: &[u8]) -> String {
     match bytes.get(..MAX_SHOWN_BYTES) {
         Some(first) if bytes.len() > MAX_SHOWN_BYTES => {
             format!("b\"{}\"… ({} bytes)", first.escape_ascii(), bytes.len())
@@ -23,7 +23,7 @@ const MAX_SHOWN_DIGITS: usize = 40;
 
 /// The reason that another library gives, with its long numbers cut, and itself, because it may contain a
 /// value of any length. The number 1e300 is one with 301 digits there.
-pub(crate) fn show_reason(reason: &str) -> String {
+pub fn show_reason(reason: &str) -> String {
     let mut shown = String::new();
     for part in reason.split_inclusive(|char: char| !char.is_ascii_digit()) {
         let digits = part.bytes().take_while(u8::is_ascii_digit).count();
@@ -48,7 +48,7 @@ pub(crate) fn unexpected_map<'de, M: MapAccess<'de>>(map: M, expected: &dyn Expe
 }
 
 /// Text as a message shows it: whole if it is short, else its beginning and its length.
-pub(crate) fn show_text(text: &str) -> String {
+pub fn show_text(text: &str) -> String {
     if text.len() <= MAX_SHOWN_BYTES {
         return format!("{text:?}");
     }

@@ -10,60 +10,61 @@ use crate::error::{Error, Result};
 /// The ids of one or several texts, as runs of tokens. Tokens, places and words are made from the texts when
 /// they are asked for.
 #[derive(Clone, Default, Serialize, Deserialize)]
-pub(crate) struct Encoding {
+pub struct Encoding {
     pub(super) runs: Vec<Run>,
     /// The range of the tokens of each sequence, by its number, in the order in which they were set.
     ranges: Vec<(usize, Range<usize>)>,
     /// The parts that truncation has cut off.
-    pub(crate) overflowing: Vec<Encoding>,
+    pub overflowing: Vec<Encoding>,
 }
 
 impl Encoding {
     /// The encoding of some runs, whose tokens have a type id.
-    pub(crate) fn of_runs(runs: Vec<Run>, type_id: u32) -> Self {
+    pub fn of_runs(runs: Vec<Run>, type_id: u32) -> Self {
         let mut encoding = Encoding { runs, ..Encoding::default() };
         encoding.set_type_id(type_id);
         encoding
     }
 
-    pub(crate) fn len(&self) -> usize {
+    /// The number of tokens.
+    pub fn token_count(&self) -> usize {
         self.runs.iter().map(Run::len).sum()
     }
 
-    pub(crate) fn ids(&self) -> impl Iterator<Item = u32> {
+    pub fn ids(&self) -> impl Iterator<Item = u32> {
         self.runs.iter().flat_map(|run| run.ids().iter().copied())
     }
 
-    pub(crate) fn type_ids(&self) -> impl Iterator<Item = u32> {
+    pub fn type_ids(&self) -> impl Iterator<Item = u32> {
         self.runs.iter().flat_map(|run| std::iter::repeat_n(run.type_id, run.len()))
     }
 
     /// Whether each token is not padding.
-    pub(crate) fn is_attended(&self) -> impl Iterator<Item = bool> {
+    pub fn is_attended(&self) -> impl Iterator<Item = bool> {
         self.runs.iter().flat_map(|run| std::iter::repeat_n(run.is_attended, run.len()))
     }
 
     /// Whether each token was added by a template or by padding.
-    pub(crate) fn is_added(&self) -> impl Iterator<Item = bool> {
+    pub fn is_added(&self) -> impl Iterator<Item = bool> {
         self.runs.iter().flat_map(|run| std::iter::repeat_n(run.is_added, run.len()))
     }
 
     /// The token, the span and the word of each id.
-    pub(crate) fn columns(&self) -> Result<impl Iterator<Item = (&str, Span, Option<u32>)>> {
+    pub fn columns(&self) -> Result<impl Iterator<Item = (&str, Span, Option<u32>)>> {
         let columns = self.runs.iter().map(Run::columns).collect::<Result<Vec<_>>>()?;
         Ok(columns.into_iter().flatten())
     }
 
-    pub(crate) fn spans(&self) -> Result<Vec<Span>> {
+    pub fn spans(&self) -> Result<Vec<Span>> {
         Ok(self.columns()?.map(|(_, span, _)| span).collect())
     }
 
-    pub(crate) fn words(&self) -> Result<Vec<Option<u32>>> {
+    pub fn words(&self) -> Result<Vec<Option<u32>>> {
         Ok(self.columns()?.map(|(.., word)| word).collect())
     }
 
-    pub(crate) fn set_sequence(&mut self, number: usize) {
-        self.set_range(number, 0..self.len());
+    pub fn set_sequence(&mut self, number: usize) {
+        self.set_range(number, 0..self.token_count());
     }
 
     pub(crate) fn set_range(&mut self, number: usize, range: Range<usize>) {
@@ -75,7 +76,7 @@ impl Encoding {
 
     /// Makes all tokens those of one sequence alone, and of no template.
     pub(super) fn set_only_sequence(&mut self, number: usize) {
-        self.ranges = vec![(number, 0..self.len())];
+        self.ranges = vec![(number, 0..self.token_count())];
         self.runs.iter_mut().for_each(|run| run.is_added = false);
     }
 
@@ -115,8 +116,8 @@ impl Encoding {
     ///
     /// # Errors
     /// [`Error::Invalid`], if `stride` is not below `max`.
-    pub(crate) fn truncate(&mut self, max: usize, stride: usize, from_left: bool) -> Result<()> {
-        let count = self.len();
+    pub fn truncate(&mut self, max: usize, stride: usize, from_left: bool) -> Result<()> {
+        let count = self.token_count();
         if max >= count {
             return Ok(());
         }
@@ -138,9 +139,9 @@ impl Encoding {
     }
 
     /// Fills up to `length` tokens, and so each overflowing part.
-    pub(crate) fn pad(&mut self, length: usize, on_left: bool, id: u32, type_id: u32, token: &str) {
+    pub fn pad(&mut self, length: usize, on_left: bool, id: u32, type_id: u32, token: &str) {
         self.overflowing.iter_mut().for_each(|part| part.pad(length, on_left, id, type_id, token));
-        let missing = length.saturating_sub(self.len());
+        let missing = length.saturating_sub(self.token_count());
         if missing == 0 {
             return;
         }
@@ -171,7 +172,7 @@ impl Encoding {
             whole.append(follower, is_growing)?;
             overflowing.push(whole);
         }
-        let count = self.len();
+        let count = self.token_count();
         for (number, range) in &other.ranges {
             self.set_range(*number, range.start + count..range.end + count);
         }
@@ -187,10 +188,7 @@ impl Encoding {
         Ok(())
     }
 
-    pub(crate) fn merged<'e>(
-        encodings: impl IntoIterator<Item = &'e Encoding>,
-        is_growing: bool,
-    ) -> Result<Self> {
+    pub fn merged<'e>(encodings: impl IntoIterator<Item = &'e Encoding>, is_growing: bool) -> Result<Self> {
         let mut merged = Encoding::default();
         encodings.into_iter().try_for_each(|encoding| merged.append(encoding, is_growing))?;
         Ok(merged)
@@ -198,13 +196,13 @@ impl Encoding {
 
     // Where something is: tokens of characters and words, and the other way round.
 
-    pub(crate) fn sequences(&self) -> usize {
+    pub fn sequences(&self) -> usize {
         self.ranges.len().max(1)
     }
 
     /// The number of the sequence of each token.
-    pub(crate) fn sequence_ids(&self) -> Vec<Option<usize>> {
-        let mut ids = vec![None; self.len()];
+    pub fn sequence_ids(&self) -> Vec<Option<usize>> {
+        let mut ids = vec![None; self.token_count()];
         for number in 0..self.sequences() {
             for id in ids.get_mut(self.range_of(number)).into_iter().flatten() {
                 *id = Some(number);
@@ -216,11 +214,11 @@ impl Encoding {
     /// The range of the tokens of a sequence: all of them, if it has none of its own.
     fn range_of(&self, sequence: usize) -> Range<usize> {
         let range = self.ranges.iter().find(|(number, _)| *number == sequence);
-        range.map_or(0..self.len(), |(_, range)| range.start..range.end.min(self.len()))
+        range.map_or(0..self.token_count(), |(_, range)| range.start..range.end.min(self.token_count()))
     }
 
-    pub(crate) fn token_to_sequence(&self, token: usize) -> Option<usize> {
-        if token > self.len() {
+    pub fn token_to_sequence(&self, token: usize) -> Option<usize> {
+        if token > self.token_count() {
             return None;
         }
         if self.ranges.is_empty() {
@@ -229,22 +227,22 @@ impl Encoding {
         self.ranges.iter().find(|(_, range)| range.contains(&token)).map(|(number, _)| *number)
     }
 
-    pub(crate) fn token_to_chars(&self, token: usize) -> Result<Option<Span>> {
+    pub fn token_to_chars(&self, token: usize) -> Result<Option<Span>> {
         let is_known = self.token_to_sequence(token).is_some();
         Ok(if is_known { self.spans()?.get(token).copied() } else { None })
     }
 
-    pub(crate) fn token_to_word(&self, token: usize) -> Result<Option<u32>> {
+    pub fn token_to_word(&self, token: usize) -> Result<Option<u32>> {
         let is_known = self.token_to_sequence(token).is_some();
         Ok(if is_known { self.words()?.get(token).copied().flatten() } else { None })
     }
 
-    pub(crate) fn char_to_token(&self, character: usize, sequence: usize) -> Result<Option<usize>> {
+    pub fn char_to_token(&self, character: usize, sequence: usize) -> Result<Option<usize>> {
         let spans = self.spans()?;
         Ok(self.range_of(sequence).find(|&at| (spans[at].0..spans[at].1).contains(&character)))
     }
 
-    pub(crate) fn char_to_word(&self, character: usize, sequence: usize) -> Result<Option<u32>> {
+    pub fn char_to_word(&self, character: usize, sequence: usize) -> Result<Option<u32>> {
         match self.char_to_token(character, sequence)? {
             Some(token) => self.token_to_word(token),
             None => Ok(None),
@@ -252,7 +250,7 @@ impl Encoding {
     }
 
     /// The first token of a word, and the one after its last.
-    pub(crate) fn word_to_tokens(&self, word: u32, sequence: usize) -> Result<Option<Span>> {
+    pub fn word_to_tokens(&self, word: u32, sequence: usize) -> Result<Option<Span>> {
         let words = self.words()?;
         let until = self.range_of(sequence).take_while(|&at| words[at].is_none_or(|other| other <= word));
         let mut tokens = until.filter(|&at| words[at] == Some(word));
@@ -260,7 +258,7 @@ impl Encoding {
         Ok(first.map(|first| (first, tokens.last().unwrap_or(first) + 1)))
     }
 
-    pub(crate) fn word_to_chars(&self, word: u32, sequence: usize) -> Result<Option<Span>> {
+    pub fn word_to_chars(&self, word: u32, sequence: usize) -> Result<Option<Span>> {
         let Some((first, end)) = self.word_to_tokens(word, sequence)? else { return Ok(None) };
         let spans = self.spans()?;
         Ok(Some((spans[first].0, spans[end - 1].1)))

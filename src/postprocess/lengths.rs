@@ -8,14 +8,14 @@ use crate::error::{Error, Result};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Side {
+pub enum Side {
     Left,
     Right,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Strategy {
+pub enum Strategy {
     /// The longer one, then both.
     LongestFirst,
     OnlyFirst,
@@ -24,20 +24,20 @@ pub(crate) enum Strategy {
 
 /// How texts are cut. As JSON, the arguments of `enable_truncation` of `tokenizers`.
 #[derive(Clone, Copy, Debug, Deserialize)]
-pub(crate) struct Truncation {
+pub struct Truncation {
     /// The maximum number of tokens, those of a template included.
-    pub(crate) max_length: usize,
+    pub max_length: usize,
     /// The number of tokens that overlapping parts share.
-    pub(crate) stride: usize,
-    pub(crate) strategy: Strategy,
+    pub stride: usize,
+    pub strategy: Strategy,
     /// The side on which tokens are cut off.
     #[serde(rename = "direction")]
-    pub(crate) side: Side,
+    pub side: Side,
 }
 
 /// How encodings are filled up. As JSON, the arguments of `enable_padding` of `tokenizers`.
 #[derive(Clone, Debug, Deserialize)]
-pub(crate) struct Padding {
+pub struct Padding {
     /// The number of tokens; `None` for that of the longest of a batch.
     pub(crate) length: Option<usize>,
     /// The number of tokens is a multiple of this.
@@ -59,7 +59,7 @@ const MAX_PADDED: usize = 1 << 24;
 impl Padding {
     /// # Errors
     /// [`Error::BrokenPart`] if it pads to more than [`MAX_PADDED`] tokens.
-    pub(crate) fn check(&self) -> Result<()> {
+    pub fn check(&self) -> Result<()> {
         match [self.length, self.multiple].into_iter().flatten().find(|&length| length > MAX_PADDED) {
             Some(length) => {
                 let reason = format!("{length} is not a length from 0 to {MAX_PADDED}");
@@ -71,15 +71,15 @@ impl Padding {
 }
 
 /// How encodings are finished.
-pub(crate) struct Finishing {
-    pub(crate) truncation: Option<Truncation>,
-    pub(crate) processor: Option<PostProcessor>,
-    pub(crate) padding: Option<Padding>,
+pub struct Finishing {
+    pub truncation: Option<Truncation>,
+    pub processor: Option<PostProcessor>,
+    pub padding: Option<Padding>,
 }
 
 impl Finishing {
     /// Makes an encoding of each item, which is one text or two, and fills up all to one length.
-    pub(crate) fn finish(&self, items: Vec<Vec<Encoding>>, adds_tokens: bool) -> Result<Vec<Encoding>> {
+    pub fn finish(&self, items: Vec<Vec<Encoding>>, adds_tokens: bool) -> Result<Vec<Encoding>> {
         let items = items.into_iter().map(|item| self.processed(item, adds_tokens));
         let mut finished = items.collect::<Result<Vec<_>>>()?;
         if let Some(padding) = &self.padding {
@@ -105,7 +105,7 @@ impl Finishing {
 
 /// Fills up encodings to the length of the padding, or of the longest.
 fn pad(encodings: &mut [Encoding], padding: &Padding) {
-    let longest = || encodings.iter().map(Encoding::len).max().unwrap_or(0);
+    let longest = || encodings.iter().map(Encoding::token_count).max().unwrap_or(0);
     let length = padding.length.unwrap_or_else(longest);
     let length = match padding.multiple {
         Some(multiple @ 1..) => length.next_multiple_of(multiple),
@@ -122,7 +122,7 @@ impl Truncation {
     /// `tokenizers`, nothing is cut if there is no room for the added tokens alone.
     fn apply(&self, encodings: &mut [Encoding], added: usize) -> Result<()> {
         let Some(room) = self.max_length.checked_sub(added) else { return Ok(()) };
-        let counts: Vec<usize> = encodings.iter().map(Encoding::len).collect();
+        let counts: Vec<usize> = encodings.iter().map(Encoding::token_count).collect();
         let excess = counts.iter().sum::<usize>().saturating_sub(room);
         if room > 0 && excess == 0 {
             return Ok(());

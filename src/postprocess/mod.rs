@@ -6,7 +6,8 @@ mod lengths;
 mod processor;
 mod run;
 
-pub(crate) use encoding::Encoding;
-pub(crate) use lengths::{Finishing, Padding};
-pub(crate) use processor::{PostProcessor, Step, TemplatePiece};
-pub(crate) use run::{Columns, Run, RunSource, Span, TextColumns};
+pub use encoding::Encoding;
+pub use lengths::{Finishing, Padding};
+pub use processor::PostProcessor;
+pub(crate) use processor::{Step, TemplatePiece};
+pub use run::{Columns, Run, RunSource, Span, TextColumns};

@@ -30,11 +30,11 @@ pub(crate) enum Step {
 
 /// The post-processors of a tokenizer, one after the other.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct PostProcessor(pub Vec<Step>);
+pub struct PostProcessor(pub(crate) Vec<Step>);
 
 impl PostProcessor {
     /// The number of tokens that are added to one text, or to two.
-    pub(crate) fn added(&self, is_pair: bool) -> usize {
+    pub fn added(&self, is_pair: bool) -> usize {
         let added = |step: &Step| match step {
             Step::Trim { .. } | Step::Number => 0,
             Step::Template { single, pair } => {
@@ -51,14 +51,14 @@ impl PostProcessor {
     }
 
     /// The ids of one text, or two, with those that are added.
-    pub(crate) fn ids(&self, texts: Vec<Vec<u32>>) -> Result<Vec<u32>> {
+    pub fn ids(&self, texts: Vec<Vec<u32>>) -> Result<Vec<u32>> {
         let run = |ids| Run::of_text(ids, RunSource::Repeated("".into()));
         let encodings = texts.into_iter().map(|ids| Encoding::of_runs(vec![run(ids)], 0)).collect();
         Ok(self.process(encodings, true)?.ids().collect())
     }
 
     /// The ids that are put before and behind a text; `None` if the text is left out, or repeated.
-    pub(crate) fn around(&self) -> Result<Option<(Vec<u32>, Vec<u32>)>> {
+    pub fn around(&self) -> Result<Option<(Vec<u32>, Vec<u32>)>> {
         let added = self.ids(vec![Vec::new()])?;
         let Some(text) = (0..).find(|id| !added.contains(id)) else { return Ok(None) };
         let ids = self.ids(vec![vec![text]])?;

@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 use crate::error::Result;
 
 /// The range of a token in its text, in characters.
-pub(crate) type Span = (usize, usize);
+pub type Span = (usize, usize);
 
 /// What is known of the tokens of a text, besides their ids.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Columns {
+pub struct Columns {
     pub(crate) tokens: Vec<String>,
     /// The places of the tokens, in characters.
     pub(crate) spans: Vec<Span>,
@@ -21,7 +21,7 @@ pub(crate) struct Columns {
 }
 
 /// A text whose [`Columns`] are computed when they are first asked for.
-pub(crate) trait TextColumns: Send + Sync {
+pub trait TextColumns: Send + Sync {
     fn columns(&self) -> Result<&Columns>;
 }
 
@@ -33,7 +33,7 @@ impl TextColumns for Columns {
 
 /// Where the tokens of a run come from.
 #[derive(Clone)]
-pub(crate) enum RunSource {
+pub enum RunSource {
     /// A text.
     Text(Arc<dyn TextColumns>),
     /// A template, which adds these tokens.
@@ -55,7 +55,7 @@ pub(super) enum SpanEdit {
 /// Tokens of an encoding that have one source.
 #[derive(Clone, Deserialize)]
 #[serde(try_from = "RunState")]
-pub(crate) struct Run {
+pub struct Run {
     pub(super) ids: Arc<[u32]>,
     /// The range of the tokens in `ids` and in the source.
     pub(super) range: Range<usize>,
@@ -108,7 +108,7 @@ impl Serialize for Run {
 }
 
 impl Run {
-    pub(crate) fn of_text(ids: Vec<u32>, source: RunSource) -> Self {
+    pub fn of_text(ids: Vec<u32>, source: RunSource) -> Self {
         let range = 0..ids.len();
         let (type_id, is_attended, is_added, text) = (0, true, false, Some(0));
         Run { ids: ids.into(), range, source, type_id, is_attended, is_added, text, edits: Vec::new() }

@@ -8,7 +8,7 @@ use super::call;
 use super::ids;
 use super::objects::{Any, Made};
 use super::tokenizer::Tokenizer;
-use crate::decode::{self, TokenRun};
+use toksmith::decode::{self, TokenRun};
 
 /// Return where tokens of `a` and of `b` end together.
 ///

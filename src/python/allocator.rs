@@ -1,11 +1,11 @@
 //! The allocator of the extension module: the system's allocator, with a reserve for when the system has no
 //! memory left.
 //!
-//! Rust aborts the process if a small allocation fails (a large one is an error, see [`crate::room`]). So
+//! Rust aborts the process if a small allocation fails (a large one is an error, see [`toksmith::room`]). So
 //! some address space is reserved. When the system refuses an allocation, a block of the reserve is given
 //! back and the allocation is tried again. The running call then has some megabytes for small allocations
-//! until it next checks its [`crate::Control`], which ends it with [`crate::Error::OutOfMemory`]. The next
-//! call takes the reserve again.
+//! until it next checks its [`toksmith::Control`], which ends it with [`toksmith::Error::OutOfMemory`]. The
+//! next call takes the reserve again.
 //!
 //! The reserve only uses address space, without pages in physical memory. Where the system limits promised
 //! memory, the reserve counts towards that limit.
@@ -13,7 +13,7 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 
-use crate::room::{self, LARGE_ALLOCATION_BYTES};
+use toksmith::room::{self, LARGE_ALLOCATION_BYTES};
 
 #[global_allocator]
 static ALLOCATOR: Allocator = Allocator;
@@ -126,7 +126,7 @@ mod reserve {
     use std::sync::atomic::AtomicPtr;
     use std::sync::atomic::Ordering::{AcqRel, Acquire};
 
-    use crate::room::LARGE_ALLOCATION_BYTES;
+    use toksmith::room::LARGE_ALLOCATION_BYTES;
 
     /// Bytes of a block: the largest allocation that the reserve serves, and a margin for what the allocator
     /// adds.

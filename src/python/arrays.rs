@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 
 use super::allocator;
 use super::objects::IntoObject;
-use crate::encode::{IdView, recycle};
+use toksmith::encode::{IdView, recycle};
 
 static NUMPY_IS_IMPORTED: AtomicBool = AtomicBool::new(false);
 

@@ -10,12 +10,13 @@ use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
 use super::call;
+use super::errors::OrRaise;
 use super::objects::{Any, IntoObject};
 use super::tokenizer::Tokenizer;
-use crate::arrow::interface::{ArrowArray, ArrowArrayStream, ArrowSchema, Released};
-use crate::arrow::{Array, Column, MAX_NARROW, Texts, Values};
-use crate::control::Control;
-use crate::error::Result;
+use toksmith::arrow::interface::{ArrowArray, ArrowArrayStream, ArrowSchema, Released};
+use toksmith::arrow::{Array, Column, MAX_NARROW, Texts, Values};
+use toksmith::control::Control;
+use toksmith::error::Result;
 
 const SCHEMA: &CStr = c"arrow_schema";
 const ARRAY: &CStr = c"arrow_array";
@@ -37,8 +38,8 @@ impl PyArrowColumn {
                 (taken::<ArrowSchema>(&schema, SCHEMA)?, taken::<ArrowArray>(&array, ARRAY)?);
             // SAFETY: what a capsule of this name holds follows the interface; that is the producer's
             // promise.
-            let mut column = unsafe { Column::new(&schema)? };
-            column.push(array)?;
+            let mut column = unsafe { Column::new(&schema).or_raise()? };
+            column.push(array).or_raise()?;
             return Ok(PyArrowColumn(column.into()));
         }
         let Some(export) = values.getattr_opt("__arrow_c_stream__")? else {
@@ -53,10 +54,10 @@ impl PyArrowColumn {
         // SAFETY: as above.
         let schema = py.detach(|| unsafe { stream.schema() }).map_err(PyOSError::new_err)?;
         // SAFETY: as above.
-        let mut column = unsafe { Column::new(&schema)? };
+        let mut column = unsafe { Column::new(&schema).or_raise()? };
         // SAFETY: as above.
         while let Some(array) = py.detach(|| unsafe { stream.next() }).map_err(PyOSError::new_err)? {
-            column.push(array)?;
+            column.push(array).or_raise()?;
             py.check_signals()?;
         }
         Ok(PyArrowColumn(column.into()))
@@ -110,7 +111,7 @@ impl PyArrowColumn {
         work: impl FnOnce(Texts<'_>, &Control) -> Result<T> + Send,
     ) -> PyResult<T> {
         // Reading all offsets takes long for many texts, even if the texts are short.
-        let texts = py.detach(|| self.0.texts())?;
+        let texts = py.detach(|| self.0.texts()).or_raise()?;
         let bytes = texts.texts.iter().map(|text| text.len()).sum();
         call::sized(py, bytes, |control| work(texts, control))
     }

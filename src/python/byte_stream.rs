@@ -10,9 +10,10 @@ use pyo3::prelude::*;
 
 use super::call;
 use super::documents::PythonReader;
+use super::errors::OrRaise;
 use super::objects::{Any, Made};
-use crate::error::Error;
-use crate::source::{
+use toksmith::error::Error;
+use toksmith::source::{
     self, ByteStream, Compression, DocumentFormat, DocumentReader, Fields, Format, InputFile, Opener,
     ReadDocument, ReadOptions, Stamp, WrittenHashes, format_of_file, not_plain, substitute,
 };
@@ -62,7 +63,7 @@ fn format_of_name(name: &str) -> PyResult<Format> {
 /// Calls `write` with the decompressed bytes of a file, block by block.
 #[pyfunction]
 pub(super) fn decompress(py: Python<'_>, file: PyInputFile, write: Py<PyAny>) -> PyResult<()> {
-    let mut stream = ByteStream::open(&file.into_input()?)?;
+    let mut stream = ByteStream::open(&file.into_input()?).or_raise()?;
     call::long(py, None, |control| {
         let mut block = Vec::new();
         while stream.read(BLOCK_BYTES, &mut block, control)? > 0 {
@@ -149,7 +150,7 @@ pub(super) fn file_format(
 #[pyfunction]
 pub(super) fn check_head(name: PathBuf, head: &[u8], plain: bool) -> PyResult<()> {
     let reason = if plain { not_plain(&name.to_string_lossy(), head) } else { substitute(head) };
-    reason.map_or(Ok(()), |reason| Err(Error::Unread { path: name, reason }.into()))
+    reason.map_or(Ok(()), |reason| Err(Error::Unread { path: name, reason }).or_raise())
 }
 
 /// The number of bytes of a file, and their BLAKE3 in hex. Calls `progress("check", done, total)` with bytes.

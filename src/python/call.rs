@@ -9,10 +9,11 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::PyString;
 
+use super::errors::OrRaise;
 use super::objects::Any;
 use super::{allocator, errors};
-use crate::control::{Control, Progress};
-use crate::error::{Error, Result};
+use toksmith::control::{Control, Progress};
+use toksmith::error::{Error, Result};
 
 /// Bytes of work below which the GIL is kept, since releasing it takes longer.
 pub(super) const GIL_RELEASE_BYTES: usize = 1 << 15;
@@ -73,7 +74,7 @@ fn made<T: Send>(
         result = work.take().map(|work| work(control)).transpose()?;
         Ok(())
     })?;
-    result.ok_or_else(|| Error::BrokenState.into())
+    result.ok_or(Error::BrokenState).or_raise()
 }
 
 fn run_detached(py: Python<'_>, progress: Option<Any>, work: Work<'_>) -> PyResult<()> {
@@ -147,5 +148,5 @@ fn caught(work: Work<'_>, control: &Control) -> PyResult<()> {
         let said = said.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
         PyRuntimeError::new_err(format!("a bug in toksmith, please report it: {said}"))
     });
-    Ok(result??)
+    result?.or_raise()
 }

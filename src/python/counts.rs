@@ -12,16 +12,17 @@ use super::arrow::{PyArrowArray, PyArrowColumn};
 use super::byte_stream::PyInputFile;
 use super::call;
 use super::documents::{PythonText, TextBatches};
+use super::errors::OrRaise;
 use super::formats::options_of;
 use super::objects::{self, Any, IntoObject, List};
 use super::pretokenizer::PyPretokenizer;
-use crate::arrow::Values;
-use crate::control::Control;
-use crate::count::{self, CountOptions};
-use crate::error::{Error, Result, not_utf8};
-use crate::room;
-use crate::source::valid_utf8;
-use crate::special::Specials;
+use toksmith::arrow::Values;
+use toksmith::control::Control;
+use toksmith::count::{self, CountOptions};
+use toksmith::error::{Error, Result, not_utf8};
+use toksmith::room;
+use toksmith::source::valid_utf8;
+use toksmith::special::Specials;
 
 /// Pretokens with their counts, in the order of first occurrence.
 #[pyclass(frozen, name = "PretokenCounts", module = "toksmith._core")]
@@ -98,7 +99,7 @@ impl PyCounting {
         let names = special_tokens.into_iter().map(String::into_bytes).collect();
         let options = CountOptions { temporary, ..options_of(options)? };
         let pretokenizer = pretokenizer.inner.pretokenizer.clone();
-        let counting = count::Counting::new(Specials::new(names)?, pretokenizer, options);
+        let counting = count::Counting::new(Specials::new(names).or_raise()?, pretokenizer, options);
         Ok(PyCounting(Mutex::new(Some(counting))))
     }
 
@@ -169,7 +170,7 @@ impl PyCounting {
                 if let Some(refuse) = refuse {
                     refuse.call1((PyOversized { counts },))?;
                 }
-                Err(error.into())
+                Err(error).or_raise()
             }
         }
     }
@@ -244,13 +245,13 @@ impl PyPretokenCounts {
     /// Up to `count` tuples of pretoken and count, from index `start` on, in the order of first occurrence.
     fn items<'py>(&self, py: Python<'py>, start: usize, count: usize) -> PyResult<Bound<'py, PyAny>> {
         let counts = self.inner(py);
-        counts.check_memory_for_order()?;
+        counts.check_memory_for_order().or_raise()?;
         List(counts.slice(start, count).map(|(pretoken, count, _)| (pretoken, count))).object(py)
     }
 
     fn first_places<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let counts = self.inner(py);
-        counts.check_memory_for_order()?;
+        counts.check_memory_for_order().or_raise()?;
         List(counts.iter().map(|(_, _, first)| first)).object(py)
     }
 

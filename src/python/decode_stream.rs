@@ -10,14 +10,15 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyAny, PyBytes, PyString};
 
+use super::errors::OrRaise;
 use super::formats::{json_of, of_json};
 use super::ids::extract_id;
 use super::objects::{self, Any, IntoObject, List, Made};
 use super::tokenizer::{Tokenizer, public_of};
 use super::{call, errors, text};
-use crate::error::Result;
-use crate::room;
-use crate::tokenizer::{DecodeOptions, StreamDecoder, StreamState};
+use toksmith::error::Result;
+use toksmith::room;
+use toksmith::tokenizer::{DecodeOptions, StreamDecoder, StreamState};
 
 /// The error handler of text that may have lone surrogates.
 const SURROGATES: &CStr = c"surrogatepass";
@@ -73,7 +74,7 @@ impl DecodeStreams {
     fn join(&self, py: Python<'_>, prompt: Option<Any>) -> PyResult<usize> {
         let state = self.after(py, prompt)?;
         let mut streams = self.streams()?;
-        room::push(&mut *streams, state)?;
+        room::push(&mut *streams, state).or_raise()?;
         Ok(streams.len() - 1)
     }
 
@@ -100,7 +101,7 @@ impl DecodeStreams {
         let py = ids.py();
         let mut streams = self.streams()?;
         let count = streams.len();
-        let mut checked: Vec<Option<u32>> = room::for_items(count + 1)?;
+        let mut checked: Vec<Option<u32>> = room::for_items(count + 1).or_raise()?;
         for id in ids.try_iter()?.take(count + 1) {
             let id = id?;
             checked.push(if id.is_none() { None } else { self.checked(&id, Some(checked.len()))? });
@@ -222,7 +223,9 @@ fn options(skip_special: bool, unknown: &str, stop: Option<Any>) -> PyResult<Dec
         }
         Some(stop) => objects::extracted(stop, |string| string.extract())?,
     };
-    Ok(DecodeOptions { skip_special, skip_unknown: unknown == "skip", stop })
+    let mut options = DecodeOptions::default();
+    (options.skip_special, options.skip_unknown, options.stop) = (skip_special, unknown == "skip", stop);
+    Ok(options)
 }
 
 impl DecodeStreams {
@@ -230,7 +233,7 @@ impl DecodeStreams {
     fn of(tokenizer: Any, errors: String, options: DecodeOptions) -> PyResult<Self> {
         let tokenizer = public_of(tokenizer, "tokenizer")?;
         let core = Tokenizer::of_public(&tokenizer, "tokenizer")?;
-        let decoder = StreamDecoder::new(&core.get().inner, options, errors == "replace")?;
+        let decoder = StreamDecoder::new(&core.get().inner, options, errors == "replace").or_raise()?;
         Ok(DecodeStreams { tokenizer: tokenizer.unbind(), errors, decoder, streams: Mutex::default() })
     }
 
@@ -244,7 +247,7 @@ impl DecodeStreams {
     ) -> PyResult<Bound<'py, PyAny>> {
         text.clear();
         if let Some(id) = id {
-            self.decoder.add(stream, id, &self.on_invalid(py), text)?;
+            self.decoder.add(stream, id, &self.on_invalid(py), text).or_raise()?;
         }
         text::decoded(py, text, SURROGATES)
     }
@@ -252,7 +255,7 @@ impl DecodeStreams {
     /// Ends the text of a stream; returns what is left of it.
     fn finished<'py>(&self, py: Python<'py>, stream: &mut StreamState) -> PyResult<Bound<'py, PyAny>> {
         let mut text = Vec::new();
-        self.decoder.finish(stream, &self.on_invalid(py), &mut text)?;
+        self.decoder.finish(stream, &self.on_invalid(py), &mut text).or_raise()?;
         text::decoded(py, &text, SURROGATES)
     }
 
@@ -275,13 +278,13 @@ impl DecodeStreams {
         for (index, id) in prompt.into_iter().flatten().enumerate() {
             ids.extend(self.checked(&id?, Some(index))?);
         }
-        Ok(self.decoder.after(&ids, &self.on_invalid(py))?)
+        self.decoder.after(&ids, &self.on_invalid(py)).or_raise()
     }
 
     /// An id that has a text; None for one that is skipped.
     fn checked(&self, id: Any, index: Option<usize>) -> PyResult<Option<u32>> {
         match extract_id(id, index) {
-            Ok(id) => Ok(self.decoder.has_text(id, index)?.then_some(id)),
+            Ok(id) => Ok(self.decoder.has_text(id, index).or_raise()?.then_some(id)),
             Err(error)
                 if self.decoder.options.skip_unknown && error.is_instance_of::<PyKeyError>(id.py()) =>
             {
@@ -300,7 +303,7 @@ impl DecodeStreams {
                 let (decoded, taken): (Bound<'_, PyString>, usize) =
                     codecs.call_method1(intern!(py, "utf_8_decode"), arguments)?.extract()?;
                 let passed = decoded.call_method1(intern!(py, "encode"), ("utf-8", "surrogatepass"))?;
-                room::extend(text, passed.cast::<PyBytes>()?.as_bytes())?;
+                room::extend(text, passed.cast::<PyBytes>()?.as_bytes()).or_raise()?;
                 PyResult::Ok(taken)
             };
             decode().map_err(errors::raised)

@@ -7,12 +7,13 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyAny;
 
+use super::errors::OrRaise;
 use super::objects::Any;
 use super::tokenizer::Tokenizer;
 use super::{arrays, call, text};
-use crate::Document;
-use crate::control::Control;
-use crate::error::Result;
+use toksmith::Document;
+use toksmith::control::Control;
+use toksmith::error::Result;
 
 /// A text that changes, with the ids of the whole text after each change.
 ///
@@ -54,7 +55,7 @@ impl PyDocument {
         let chunk_bytes = checked(chunk_bytes)?;
         let tokenizer = Tokenizer::of_public(tokenizer, "tokenizer")?;
         let (core, all) = (tokenizer.get(), tokenizer.get().all_ids(ids)?);
-        core.inner.check_document_of_ids()?;
+        core.inner.check_document_of_ids().or_raise()?;
         let encoder = core.encoder().clone();
         let make = |control: &Control| Document::of_ids(encoder, &all, special, chunk_bytes, control);
         Ok(PyDocument(Mutex::new(call::long(ids.py(), None, make)?)))

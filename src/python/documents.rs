@@ -11,13 +11,14 @@ use pyo3::types::{PyBytes, PyIterator, PyString};
 use xxhash_rust::xxh64::Xxh64;
 
 use super::arrow::PyArrowColumn;
+use super::errors::OrRaise;
 use super::objects::Any;
 use super::{call, errors};
-use crate::arrow::Column;
-use crate::error::{Error, Result, not_utf8};
-use crate::room;
-use crate::shards::{TextBatch, TextJob};
-use crate::source::{Cursor, valid_utf8};
+use toksmith::arrow::Column;
+use toksmith::error::{Error, not_utf8};
+use toksmith::room;
+use toksmith::shards::TextJob;
+use toksmith::source::{Cursor, valid_utf8};
 
 /// About how many bytes of text become a batch of a run.
 const BATCH_BYTES: usize = 1 << 20;
@@ -71,7 +72,9 @@ impl PythonText {
             PythonText::Bytes(bytes) => match valid_utf8(bytes, replace) {
                 Ok(Cow::Borrowed(_)) => Ok(text),
                 Ok(Cow::Owned(repaired)) => Ok(PythonText::Repaired(repaired)),
-                Err(offset) => Err(Error::Unread { path: place().into(), reason: not_utf8(offset) }.into()),
+                Err(offset) => {
+                    Err(Error::Unread { path: place().into(), reason: not_utf8(offset) }).or_raise()
+                }
             },
             _ => Ok(text),
         }
@@ -122,7 +125,7 @@ impl TextBatches {
                 Ok(None) => {}
                 Ok(Some(text)) => {
                     bytes += text.as_ref().len();
-                    room::push(&mut texts, text)?;
+                    room::push(&mut texts, text).or_raise()?;
                 }
                 Err(error) if texts.is_empty() => return Err(error),
                 Err(error) => {
@@ -132,12 +135,6 @@ impl TextBatches {
             }
         }
         Ok((!texts.is_empty()).then(|| lend(&mut self.lent, py, texts.into())))
-    }
-}
-
-impl TextBatch for Arc<[PythonText]> {
-    fn texts(&self) -> Result<Vec<Option<&[u8]>>> {
-        room::collected(self.iter().map(|text| Some(text.as_ref())))
     }
 }
 
@@ -211,19 +208,6 @@ impl ColumnFeed {
         let (begin, column) = (self.at, lend(&mut self.lent, py, Arc::clone(&texts.get().0)));
         self.at.offset += column.len as u64;
         Ok(Some(TextJob { begin, texts: Box::new((column, null_reason)), progress, end: self.at }))
-    }
-}
-
-/// A column, and what is wrong with a row that has no text.
-impl TextBatch for (Arc<Column>, String) {
-    fn texts(&self) -> Result<Vec<Option<&[u8]>>> {
-        let texts = self.0.texts()?;
-        let rows = texts.texts.iter().enumerate();
-        room::collected(rows.map(|(row, text)| texts.is_valid(row).then_some(*text)))
-    }
-
-    fn null_reason(&self) -> &str {
-        &self.1
     }
 }
 

@@ -10,39 +10,52 @@ use pyo3::exceptions::{
 use pyo3::prelude::*;
 
 use super::allocator;
-use crate::error::Error;
+use toksmith::error::{Error, Result};
 
-impl From<Error> for PyErr {
-    fn from(error: Error) -> PyErr {
-        match error {
-            Error::OutOfMemory { .. } => out_of_memory(&error),
-            Error::TooManyUnique { .. } => PyMemoryError::new_err(error.to_string()),
-            Error::ArrowType { .. } => PyTypeError::new_err(error.to_string()),
-            Error::UnknownId { .. } => PyKeyError::new_err(error.to_string()),
-            Error::Interrupted => PyKeyboardInterrupt::new_err(()),
-            Error::Io { ref path, ref source } => match (source.kind(), source.raw_os_error()) {
-                (ErrorKind::OutOfMemory, _) => out_of_memory(&error),
-                (ErrorKind::InvalidInput, _) => PyValueError::new_err(message(path, &error)),
-                // The subclass of OSError for the errno: FileNotFoundError, PermissionError, …
-                (_, Some(code)) => {
-                    let text = source.to_string();
-                    let reason = text.split(" (os error").next().unwrap_or(&text).to_owned();
-                    PyOSError::new_err((code, reason, path.clone()))
-                }
-                (ErrorKind::IsADirectory, None) => PyIsADirectoryError::new_err(message(path, &error)),
-                _ => PyOSError::new_err(message(path, &error)),
-            },
-            Error::Spill { ref folder, ref source, .. } => {
-                PyOSError::new_err((source.raw_os_error().unwrap_or(0), error.to_string(), folder.clone()))
+/// Turns results of the core into those of Python's functions.
+pub(super) trait OrRaise<T> {
+    /// The value, or the exception of the error.
+    fn or_raise(self) -> PyResult<T>;
+}
+
+impl<T> OrRaise<T> for Result<T> {
+    #[inline]
+    fn or_raise(self) -> PyResult<T> {
+        self.map_err(exception)
+    }
+}
+
+/// The exception of an error.
+#[cold]
+fn exception(error: Error) -> PyErr {
+    match error {
+        Error::OutOfMemory { .. } => out_of_memory(&error),
+        Error::TooManyUnique { .. } => PyMemoryError::new_err(error.to_string()),
+        Error::ArrowType { .. } => PyTypeError::new_err(error.to_string()),
+        Error::UnknownId { .. } => PyKeyError::new_err(error.to_string()),
+        Error::Interrupted => PyKeyboardInterrupt::new_err(()),
+        Error::Io { ref path, ref source } => match (source.kind(), source.raw_os_error()) {
+            (ErrorKind::OutOfMemory, _) => out_of_memory(&error),
+            (ErrorKind::InvalidInput, _) => PyValueError::new_err(message(path, &error)),
+            // The subclass of OSError for the errno: FileNotFoundError, PermissionError, …
+            (_, Some(code)) => {
+                let text = source.to_string();
+                let reason = text.split(" (os error").next().unwrap_or(&text).to_owned();
+                PyOSError::new_err((code, reason, path.clone()))
             }
-            Error::Splitter(inner) => match inner.downcast::<PyErr>() {
-                Ok(error) => *error,
-                Err(inner) => PyValueError::new_err(inner.to_string()),
-            },
-            Error::Surrogate { at } => surrogate_at(at),
-            Error::Unread { ref path, .. } => PyValueError::new_err(message(path, &error)),
-            other => PyValueError::new_err(other.to_string()),
+            (ErrorKind::IsADirectory, None) => PyIsADirectoryError::new_err(message(path, &error)),
+            _ => PyOSError::new_err(message(path, &error)),
+        },
+        Error::Spill { ref folder, ref source, .. } => {
+            PyOSError::new_err((source.raw_os_error().unwrap_or(0), error.to_string(), folder.clone()))
         }
+        Error::Splitter(inner) => match inner.downcast::<PyErr>() {
+            Ok(error) => *error,
+            Err(inner) => PyValueError::new_err(inner.to_string()),
+        },
+        Error::Surrogate { at } => surrogate_at(at),
+        Error::Unread { ref path, .. } => PyValueError::new_err(message(path, &error)),
+        other => PyValueError::new_err(other.to_string()),
     }
 }
 

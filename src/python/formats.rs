@@ -10,22 +10,23 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use super::errors::OrRaise;
 use super::objects::{Dict, IntoObject, Made};
-use crate::error::{Error, Result};
-use crate::formats::{self, Lead, MinbpeFile, RankLines, SideFiles};
-use crate::spelling;
+use toksmith::error::{Error, Result};
+use toksmith::formats::{self, Lead, MinbpeFile, RankLines, SideFiles};
+use toksmith::spelling;
 
 /// The name of the format of a file or a folder. See `formats::format_of`.
 #[pyfunction]
 #[pyo3(signature = (path, with_options=false))]
 pub(super) fn tokenizer_kind(path: PathBuf, with_options: bool) -> PyResult<&'static str> {
-    Ok(formats::format_of(&path, with_options)?)
+    formats::format_of(&path, with_options).or_raise()
 }
 
 /// The path of the file of a path, or of the first one that holds the tokenizer of a folder.
 #[pyfunction]
 pub(super) fn tokenizer_lead(path: PathBuf) -> PyResult<PathBuf> {
-    Ok(match formats::lead(&path, None)? {
+    Ok(match formats::lead(&path, None).or_raise()? {
         Lead::File(file) => file,
         Lead::Pair([vocab, _]) => vocab,
     })
@@ -45,7 +46,7 @@ pub(super) fn side_files(folder: PathBuf) -> (String, Vec<String>) {
 
 #[pyfunction]
 pub(super) fn tokens_of_ranks<'py>(py: Python<'py>, file: &[u8]) -> PyResult<Bound<'py, PyAny>> {
-    let lines = py.detach(|| RankLines::parse(file))?;
+    let lines = py.detach(|| RankLines::parse(file)).or_raise()?;
     Dict(lines.tokens()).object(py)
 }
 
@@ -53,7 +54,7 @@ pub(super) fn tokens_of_ranks<'py>(py: Python<'py>, file: &[u8]) -> PyResult<Bou
 /// pair of ids is merged into.
 #[pyfunction]
 pub(super) fn minbpe_model<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyAny>> {
-    let file = py.detach(|| MinbpeFile::parse(text))?;
+    let file = py.detach(|| MinbpeFile::parse(text)).or_raise()?;
     (file.pattern, Dict(file.special_tokens), Dict(file.merges.into_iter().zip(256_u32..))).object(py)
 }
 

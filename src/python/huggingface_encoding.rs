@@ -6,14 +6,15 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyList, PyString, PyTuple};
 
+use super::errors::OrRaise;
 use super::formats::{json_of, of_json};
 use super::ids::IdList;
 use super::objects::{self, Any, List, Made};
 use super::pipeline::PyPostProcessor;
 use super::tokenizer::Tokenizer;
 use super::{call, errors};
-use crate::error::Result;
-use crate::postprocess::{Encoding, Finishing, Padding, Run, RunSource, Span};
+use toksmith::error::Result;
+use toksmith::postprocess::{Encoding, Finishing, Padding, Run, RunSource, Span};
 
 /// Ids with what is known of each.
 #[pyclass(name = "HuggingFaceEncoding", module = "toksmith._core")]
@@ -37,16 +38,16 @@ impl PyEncoding {
     #[pyo3(signature = (encodings, growing_offsets=true))]
     fn merge(encodings: Any, growing_offsets: bool) -> PyResult<Self> {
         let parts = objects::extracted(encodings, |encoding| copied(&encoding))?;
-        Ok(PyEncoding(Encoding::merged(&parts, growing_offsets)?))
+        Ok(PyEncoding(Encoding::merged(&parts, growing_offsets).or_raise()?))
     }
 
     fn __len__(&self) -> usize {
-        self.0.len()
+        self.0.token_count()
     }
 
     fn __repr__(&self) -> String {
         let names = "ids, type_ids, tokens, offsets, attention_mask, special_tokens_mask, overflowing";
-        format!("Encoding(num_tokens={}, attributes=[{names}])", self.0.len())
+        format!("Encoding(num_tokens={}, attributes=[{names}])", self.0.token_count())
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
@@ -67,13 +68,13 @@ impl PyEncoding {
     /// The tokens as the vocabulary spells them.
     #[getter]
     fn tokens(&self) -> PyResult<Made<List<impl Iterator<Item = &str>>>> {
-        Ok(Made(List(self.0.columns()?.map(|(token, ..)| token))))
+        Ok(Made(List(self.0.columns().or_raise()?.map(|(token, ..)| token))))
     }
 
     /// Where each token stands in its text, in characters.
     #[getter]
     fn offsets(&self) -> PyResult<Vec<Span>> {
-        Ok(self.0.spans()?)
+        self.0.spans().or_raise()
     }
 
     /// For each token, the type id of its sequence.
@@ -97,7 +98,7 @@ impl PyEncoding {
     /// For each token, the number of its pretoken in the text, or of its word if the text was given as words.
     #[getter]
     fn word_ids(&self) -> PyResult<Vec<Option<u32>>> {
-        Ok(self.0.words()?)
+        self.0.words().or_raise()
     }
 
     /// As `word_ids`.
@@ -131,36 +132,36 @@ impl PyEncoding {
 
     /// Where a token stands in its text.
     fn token_to_chars(&self, token_index: usize) -> PyResult<Option<Span>> {
-        Ok(self.0.token_to_chars(token_index)?)
+        self.0.token_to_chars(token_index).or_raise()
     }
 
     /// The number of a token's word.
     fn token_to_word(&self, token_index: usize) -> PyResult<Option<u32>> {
-        Ok(self.0.token_to_word(token_index)?)
+        self.0.token_to_word(token_index).or_raise()
     }
 
     /// The first token over a character.
     #[pyo3(signature = (char_pos, sequence_index=0))]
     fn char_to_token(&self, char_pos: usize, sequence_index: usize) -> PyResult<Option<usize>> {
-        Ok(self.0.char_to_token(char_pos, sequence_index)?)
+        self.0.char_to_token(char_pos, sequence_index).or_raise()
     }
 
     /// The number of the word over a character.
     #[pyo3(signature = (char_pos, sequence_index=0))]
     fn char_to_word(&self, char_pos: usize, sequence_index: usize) -> PyResult<Option<u32>> {
-        Ok(self.0.char_to_word(char_pos, sequence_index)?)
+        self.0.char_to_word(char_pos, sequence_index).or_raise()
     }
 
     /// The first token of a word, and the one after its last.
     #[pyo3(signature = (word_index, sequence_index=0))]
     fn word_to_tokens(&self, word_index: u32, sequence_index: usize) -> PyResult<Option<Span>> {
-        Ok(self.0.word_to_tokens(word_index, sequence_index)?)
+        self.0.word_to_tokens(word_index, sequence_index).or_raise()
     }
 
     /// Where a word stands in its text.
     #[pyo3(signature = (word_index, sequence_index=0))]
     fn word_to_chars(&self, word_index: u32, sequence_index: usize) -> PyResult<Option<Span>> {
-        Ok(self.0.word_to_chars(word_index, sequence_index)?)
+        self.0.word_to_chars(word_index, sequence_index).or_raise()
     }
 
     /// Makes all its tokens those of one sequence.
@@ -173,7 +174,7 @@ impl PyEncoding {
     #[pyo3(signature = (max_length, stride=0, direction="right"))]
     fn truncate(&mut self, max_length: usize, stride: usize, direction: &str) -> PyResult<()> {
         let is_left = is_left(direction, "truncation_direction")?;
-        Ok(self.0.truncate(max_length, stride, is_left)?)
+        self.0.truncate(max_length, stride, is_left).or_raise()
     }
 
     /// Fills up to `length` tokens, and so each of `overflowing`.
@@ -223,7 +224,7 @@ impl PyEncodingSettings {
     #[new]
     fn new(settings: &str, processor: Option<&PyPostProcessor>) -> PyResult<Self> {
         let (truncation, padding): (_, Option<Padding>) = of_json(settings)?;
-        padding.as_ref().map_or(Ok(()), Padding::check)?;
+        padding.as_ref().map_or(Ok(()), Padding::check).or_raise()?;
         let processor = processor.map(|processor| processor.inner.clone());
         Ok(PyEncodingSettings(Finishing { truncation, processor, padding }))
     }
@@ -257,7 +258,7 @@ impl PyEncodingSettings {
     /// One encoding of one or two, which stay as they are.
     fn finish(&self, encodings: Vec<Bound<'_, PyAny>>, adds_tokens: bool) -> PyResult<PyEncoding> {
         let encodings = encodings.iter().map(copied).collect::<PyResult<_>>()?;
-        Ok(PyEncoding(self.0.finish(vec![encodings], adds_tokens)?.swap_remove(0)))
+        Ok(PyEncoding(self.0.finish(vec![encodings], adds_tokens).or_raise()?.swap_remove(0)))
     }
 }
 
@@ -288,7 +289,7 @@ impl PyEncodingSettings {
             Ok(Encoding::of_runs(runs, if is_fast { 0 } else { number as u32 }))
         };
         let items = items.into_iter().map(|item| item.into_iter().enumerate().map(&mut encoding).collect());
-        Ok(self.0.finish(items.collect::<Result<_>>()?, adds_tokens)?)
+        self.0.finish(items.collect::<Result<_>>().or_raise()?, adds_tokens).or_raise()
     }
 }
 

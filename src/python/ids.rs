@@ -11,11 +11,12 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 
+use super::errors::OrRaise;
 use super::objects::{self, Any, IntoObject, List};
 use super::{call, errors, ints};
-use crate::encode::{EncodedBatch, recycle};
-use crate::error::{Error, show_reason};
-use crate::{memory, room};
+use toksmith::encode::{EncodedBatch, recycle};
+use toksmith::error::{Error, show_reason};
+use toksmith::{memory, room};
 
 /// Items that are converted between two checks of the clock; less than a millisecond.
 const ITEMS_PER_CHECK: usize = 1 << 14;
@@ -145,13 +146,13 @@ pub(super) fn read(ids: Any, max_id: u32, all: &mut Vec<u32>) -> PyResult<()> {
         return done;
     }
     let mut yielder = call::GilYielder::default();
-    room::reserve(all, objects::size_hint(ids))?;
+    room::reserve(all, objects::size_hint(ids)).or_raise()?;
     for id in objects::iterator(ids, "ids are a list, another iterable or an array of int")? {
         let id = extract_id(&id?, Some(all.len()))?;
         if id > max_id {
-            return Err(Error::UnknownId { id: i128::from(id), index: Some(all.len()) }.into());
+            return Err(Error::UnknownId { id: i128::from(id), index: Some(all.len()) }).or_raise();
         }
-        room::push(all, id)?;
+        room::push(all, id).or_raise()?;
         if all.len().is_multiple_of(ITEMS_PER_CHECK) {
             yielder.tick(ids.py())?;
         }
@@ -179,7 +180,7 @@ fn read_list(list: Any, all: &mut Vec<u32>) -> PyResult<()> {
     let mut yielder = call::GilYielder::default();
     for count in 1.. {
         let left = items(list).get(all.len()..).unwrap_or(&[]);
-        room::reserve(all, left.len())?;
+        room::reserve(all, left.len()).or_raise()?;
         // SAFETY: the list keeps its items alive, the GIL is held, and the caller has checked
         // `reads_in_place`.
         let small = |&item: &*mut ffi::PyObject| unsafe { ints::small(item) };
@@ -190,7 +191,7 @@ fn read_list(list: Any, all: &mut Vec<u32>) -> PyResult<()> {
             // SAFETY: the list keeps its item alive, and this takes a reference of its own before anything
             // else can run.
             let item = unsafe { Bound::from_borrowed_ptr(list.py(), item) };
-            room::push(all, extract_id(&item, Some(all.len()))?)?;
+            room::push(all, extract_id(&item, Some(all.len()))?).or_raise()?;
         }
         if count % RUNS_PER_CHECK == 0 {
             yielder.tick(list.py())?;
@@ -273,7 +274,7 @@ where
         let ids = match buffer.as_slice_ptr() {
             Some(ids) => ids.cast::<T>(),
             None => {
-                copy = room::filled(T::default(), count)?;
+                copy = room::filled(T::default(), count).or_raise()?;
                 buffer.copy_to_slice(py, &mut copy)?;
                 NonNull::from(&mut copy[..]).cast()
             }
@@ -281,7 +282,7 @@ where
         // SAFETY: the buffer, or its copy, is held, so its items stay valid. Each item is read by value, and
         // every bit pattern is valid for `T`.
         let get = |at: usize| unsafe { ids.add(at).read() };
-        room::reserve(all, count)?;
+        room::reserve(all, count).or_raise()?;
         for start in (0..count).step_by(ITEMS_PER_CHECK) {
             let end = count.min(start + ITEMS_PER_CHECK);
             let read = extend_while(all, (start..end).map(|at| u32::try_from(get(at)).ok()));

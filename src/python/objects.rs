@@ -6,8 +6,9 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyAny, PyDict, PyIterator, PyList};
 
+use super::errors::OrRaise;
 use super::{errors, ints};
-use crate::room;
+use toksmith::room;
 
 /// An argument of any type.
 pub(super) type Any<'a, 'py> = &'a Bound<'py, PyAny>;
@@ -140,9 +141,9 @@ pub(super) fn extracted<'py, T>(
     items: Any<'_, 'py>,
     mut make: impl FnMut(Bound<'py, PyAny>) -> PyResult<T>,
 ) -> PyResult<Vec<T>> {
-    let mut made = room::for_items(size_hint(items))?;
+    let mut made = room::for_items(size_hint(items)).or_raise()?;
     for item in items.try_iter()? {
-        room::push(&mut made, make(item?)?)?;
+        room::push(&mut made, make(item?)?).or_raise()?;
     }
     Ok(made)
 }

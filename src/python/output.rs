@@ -11,12 +11,13 @@ use pyo3::ffi::compat::{
 };
 use pyo3::prelude::*;
 
+use super::errors::OrRaise;
 use super::objects::IntoObject;
 use super::{call, text};
-use crate::decode::{self, Stop};
-use crate::error::Error;
-use crate::memory;
-use crate::vocab::TokenBytes;
+use toksmith::decode::{self, Stop};
+use toksmith::error::Error;
+use toksmith::memory;
+use toksmith::vocab::TokenBytes;
 
 /// Bytes of a result that are collected on the stack, so that a short result needs one allocation, of its
 /// final size.
@@ -70,7 +71,7 @@ impl<'py> DecodeBuffer<'py> {
                 Stop::Done => {}
                 Stop::Full { room } => self.grow(self.len + room.max(self.len / 2))?,
                 Stop::Unknown => {
-                    return Err(Error::UnknownId { id: i128::from(ids[at]), index: Some(at) }.into());
+                    return Err(Error::UnknownId { id: i128::from(ids[at]), index: Some(at) }).or_raise();
                 }
             }
         }

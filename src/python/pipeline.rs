@@ -7,14 +7,15 @@ use pyo3::types::{PyAny, PyString};
 use serde_json::Value;
 
 use super::call;
+use super::errors::OrRaise;
 use super::formats::{object_of, value_of};
 use super::objects::{List, Made};
 use super::pretokenizer::{PyPretokenizer, PyTables};
-use crate::error::Error;
-use crate::postprocess::PostProcessor;
-use crate::pretokenize::{Matcher, Pattern, SplitStage};
-use crate::tokenizer::parts::read_post_processor;
-use crate::tokenizer::{Pipeline, token_value};
+use toksmith::error::Error;
+use toksmith::postprocess::PostProcessor;
+use toksmith::pretokenize::{Matcher, Pattern, SplitStage};
+use toksmith::tokenizer::parts::read_post_processor;
+use toksmith::tokenizer::{Pipeline, token_value};
 
 /// The steps of a Hugging Face tokenizer around its model. Immutable.
 ///
@@ -29,8 +30,8 @@ impl PyPipeline {
     /// Compiles parts of a `tokenizer.json`, as JSON.
     #[new]
     fn new(py: Python<'_>, parts: &str) -> PyResult<Self> {
-        let Value::Object(parts) = value_of(parts, "pipeline")? else {
-            return Err(Error::BrokenPart("$.pipeline".into(), "not an object".into()).into());
+        let Value::Object(parts) = value_of(parts, "pipeline").or_raise()? else {
+            return Err(Error::BrokenPart("$.pipeline".into(), "not an object".into())).or_raise();
         };
         let inner = call::long(py, None, |_| Pipeline::new(parts, [], &PyTables))?;
         Ok(PyPipeline { inner: inner.into() })
@@ -68,7 +69,7 @@ impl PyPipeline {
     /// Whether the core does everything without these steps.
     #[getter]
     fn is_plain(&self) -> PyResult<bool> {
-        Ok(self.inner.steps().is_plain()?)
+        self.inner.steps().is_plain().or_raise()
     }
 
     /// What runs the stages that cut a text into pretokens: the name of a scanner, "compiled" or "regex";
@@ -80,12 +81,12 @@ impl PyPipeline {
             Matcher::Outside(_) => Some("regex"),
             _ => None,
         };
-        self.inner.steps().splits.after.iter().filter_map(engine).collect()
+        self.inner.steps().stages().iter().filter_map(engine).collect()
     }
 
     /// The names of the parts that change the ids, besides one pattern and special tokens.
     fn reasons(&self) -> PyResult<Vec<String>> {
-        Ok(self.inner.reasons()?)
+        self.inner.reasons().or_raise()
     }
 
     /// The pattern: its text or stages, flags, name, `unmatched`, Unicode version, and what runs it.
@@ -100,21 +101,20 @@ impl PyPipeline {
 
     /// The pretokens of a normalized text, each as the file spells it, with its place in characters.
     fn pre_tokenize(&self, text: &str) -> PyResult<Vec<(String, (usize, usize))>> {
-        let pretokens = self.inner.steps().pre_tokenized(text)?.into_iter();
+        let pretokens = self.inner.steps().pre_tokenized(text).or_raise()?.into_iter();
         Ok(pretokens.map(|(pretoken, place)| (pretoken, (place.start, place.end))).collect())
     }
 
     /// The pieces of a text, normalized and with prefixes, for a training; cut into pretokens if no one
     /// pattern does that.
     fn pieces(&self, py: Python<'_>, text: &str) -> PyResult<Made<List<impl Iterator<Item = String>>>> {
-        let steps = self.inner.steps();
-        let pieces = call::sized(py, text.len(), |_| steps.pieces(text, steps.splits.pattern.is_none()))?;
+        let pieces = call::sized(py, text.len(), |_| self.inner.steps().pieces(text))?;
         Ok(Made(List(pieces.into_iter().map(|piece| String::from_utf8_lossy(&piece).into_owned()))))
     }
 
     /// The text that the decoder makes of tokens, as the file spells them.
     fn decode(&self, tokens: Vec<String>) -> PyResult<Made<String>> {
-        Ok(Made(self.inner.steps().decoder.decode(tokens.iter().map(String::as_str))?))
+        Ok(Made(self.inner.steps().decoder.decode(tokens.iter().map(String::as_str)).or_raise()?))
     }
 }
 
@@ -129,7 +129,9 @@ impl PyPostProcessor {
     /// `json` is the `post_processor` of a `tokenizer.json`.
     #[new]
     fn new(json: &str) -> PyResult<Self> {
-        Ok(PyPostProcessor { inner: read_post_processor(&value_of(json, "post_processor")?)? })
+        Ok(PyPostProcessor {
+            inner: read_post_processor(&value_of(json, "post_processor").or_raise()?).or_raise()?,
+        })
     }
 
     /// How many ids are added around one text, or two.
@@ -141,11 +143,11 @@ impl PyPostProcessor {
     /// The ids of one text, or two, with those that are added.
     #[pyo3(signature = (first, second=None))]
     fn ids(&self, first: Vec<u32>, second: Option<Vec<u32>>) -> PyResult<Vec<u32>> {
-        Ok(self.inner.ids([first].into_iter().chain(second).collect())?)
+        self.inner.ids([first].into_iter().chain(second).collect()).or_raise()
     }
 
     /// The ids that are put before and behind a text; None if the text is left out, or repeated.
     fn around(&self) -> PyResult<Option<(Vec<u32>, Vec<u32>)>> {
-        Ok(self.inner.around()?)
+        self.inner.around().or_raise()
     }
 }

@@ -10,9 +10,9 @@ use super::ids::IdList;
 use super::objects::{Any, Made};
 use super::tokenizer::Tokenizer;
 use super::{call, text};
-use crate::encode::PrefixCache;
-use crate::room;
-use crate::simd::Isa;
+use toksmith::encode::PrefixCache;
+use toksmith::pretokenize::Isa;
+use toksmith::room;
 
 thread_local! {
     /// Memory for the UTF-8 of a call, kept from call to call.

@@ -9,18 +9,19 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyAny, PyIterator, PyString};
 
+use super::errors::OrRaise;
 use super::errors::raised;
 use super::ids::IdList;
 use super::objects::{Any, IntoObject, List, Made};
 use super::{call, text};
-use crate::dialects::{self, Ranges, RegexPattern, Tables, Translation, size};
-use crate::error::{Error, Result};
-use crate::pretokenize::class::{class_of, decode_char};
-use crate::pretokenize::compiled::{Automaton, Symbol};
-use crate::pretokenize::spellings::NAMES;
-use crate::pretokenize::{self, CutRule, Isa, Matcher, Named, OnMatch, Pattern, Splitter, Unmatched};
-use crate::tokenizer::SourcePattern;
-use crate::tokenizer::parts::PatternEngines;
+use toksmith::dialects::{self, Ranges, RegexPattern, Tables, Translation, size};
+use toksmith::error::{Error, Result};
+use toksmith::pretokenize::class::{class_of, decode_char};
+use toksmith::pretokenize::compiled::{Automaton, Symbol};
+use toksmith::pretokenize::spellings::NAMES;
+use toksmith::pretokenize::{self, CutRule, Isa, Matcher, Named, OnMatch, Pattern, Splitter, Unmatched};
+use toksmith::tokenizer::SourcePattern;
+use toksmith::tokenizer::parts::PatternEngines;
 
 /// Finds pretokens in text.
 #[pyclass(frozen, name = "Pretokenizer", module = "toksmith._core")]
@@ -89,7 +90,7 @@ impl PyPretokenizer {
 
     /// The starts and ends of the pretokens of a text without special tokens, in bytes.
     fn ranges(&self, text: &[u8]) -> PyResult<Vec<(usize, usize)>> {
-        let ranges = self.inner.pretokenizer.ranges(text)?;
+        let ranges = self.inner.pretokenizer.ranges(text).or_raise()?;
         Ok(ranges.into_iter().map(|range| (range.start, range.end)).collect())
     }
 
@@ -106,7 +107,8 @@ impl PyPretokenizer {
 
     /// The pretokens of a text without special tokens.
     fn split<'py>(&self, py: Python<'py>, text: &[u8]) -> PyResult<Bound<'py, PyAny>> {
-        List(self.inner.pretokenizer.ranges(text)?.into_iter().map(|range| &text[range])).object(py)
+        List(self.inner.pretokenizer.ranges(text).or_raise()?.into_iter().map(|range| &text[range]))
+            .object(py)
     }
 }
 
@@ -212,8 +214,8 @@ impl PyCompiledPattern {
     /// `flags` are those of the pattern that `regex` has compiled.
     #[new]
     fn new(py: Python<'_>, pattern: &Bound<'_, PyString>, flags: u32) -> PyResult<Self> {
-        let pattern = RegexPattern::read(call::text(pattern)?, flags, &PyTables)?;
-        Ok(PyCompiledPattern { automaton: py.detach(|| pattern.compile())? })
+        let pattern = RegexPattern::read(call::text(pattern)?, flags, &PyTables).or_raise()?;
+        Ok(PyCompiledPattern { automaton: py.detach(|| pattern.compile()).or_raise()? })
     }
 
     #[getter]
@@ -295,20 +297,21 @@ fn refused(py: Python<'_>, error: PyErr) -> Error {
 pub(super) fn check_pattern_size(pattern: &Bound<'_, PyString>, flags: u32) -> PyResult<u64> {
     // A lone surrogate counts as the characters that stand for it.
     let pattern = pattern.to_string_lossy();
-    size::check(&pattern, flags)?;
+    size::check(&pattern, flags).or_raise()?;
     Ok(size::parts(&pattern, flags))
 }
 
 /// The pattern of `regex` that means what `pattern` means to fancy-regex.
 #[pyfunction]
 pub(super) fn from_fancy_regex(pattern: &Bound<'_, PyString>) -> PyResult<String> {
-    Ok(dialects::from_fancy_regex(call::text(pattern)?)?)
+    dialects::from_fancy_regex(call::text(pattern)?).or_raise()
 }
 
 /// The pattern of `regex` that means what `pattern` means to Oniguruma, and whether it may match the empty
 /// text.
 #[pyfunction]
 pub(super) fn from_oniguruma(pattern: &Bound<'_, PyString>) -> PyResult<(String, bool)> {
-    let Translation { pattern, nullable } = dialects::from_oniguruma(call::text(pattern)?, &PyTables)?;
+    let Translation { pattern, nullable } =
+        dialects::from_oniguruma(call::text(pattern)?, &PyTables).or_raise()?;
     Ok((pattern, nullable))
 }

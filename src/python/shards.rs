@@ -13,13 +13,14 @@ use super::arrays::Array;
 use super::byte_stream::PyInputFile;
 use super::call;
 use super::documents::{ColumnFeed, TextFeed};
+use super::errors::OrRaise;
 use super::formats::{json_of, of_json};
 use super::objects::{Any, Made};
 use super::tokenizer::Tokenizer;
-use crate::encode::{Encoder, MarkedText};
-use crate::error::Error;
-use crate::room;
-use crate::shards::{
+use toksmith::encode::{Encoder, MarkedText};
+use toksmith::error::Error;
+use toksmith::room;
+use toksmith::shards::{
     self, DocumentRange, LongDocument, RawShard, ReadByPython, Record, RecordReader, ShardFolder,
     ShardFormat, ShardOptions, ShardRun, TextJob,
 };
@@ -258,7 +259,7 @@ pub(super) fn pack(py: Python<'_>, lengths: Vec<i64>, length: usize, long: &str)
     let lengths = checked.collect::<PyResult<Vec<usize>>>()?;
     let (parts, starts) = call::long(py, None, |control| shards::pack(&lengths, length, long, control))?;
     let numbers = parts.iter().flat_map(|(document, range)| [*document, range.start, range.end]);
-    let numbers = room::collected(numbers.map(|number| number as i64))?;
-    let starts = room::collected(starts.into_iter().map(|at| at as i64))?;
+    let numbers = room::collected(numbers.map(|number| number as i64)).or_raise()?;
+    let starts = room::collected(starts.into_iter().map(|at| at as i64)).or_raise()?;
     Ok((Made(Array(numbers)), Made(Array(starts))))
 }

@@ -6,9 +6,9 @@ use pyo3::types::PyString;
 
 use super::call;
 use super::vocabulary::shown;
-use crate::control::Control;
-use crate::error::{Error, Result, show};
-use crate::{SpecialSet, SpecialTokens};
+use toksmith::control::Control;
+use toksmith::error::{Error, Result, show};
+use toksmith::{SpecialSet, SpecialTokens};
 
 /// Special tokens for single calls, each with its id, and names that must not be in a text.
 #[pyclass(frozen, name = "SpecialSet", module = "toksmith._core")]

@@ -10,14 +10,15 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
 
+use super::errors::OrRaise;
 use super::objects::{self, Any};
 use super::{call, errors};
-use crate::control::Control;
-use crate::error::{Error, Result};
-use crate::simd::Isa;
-use crate::source::Text;
-use crate::transcode::{CharRange, CodeUnit, Measure, measure, write_units};
-use crate::{memory, room};
+use toksmith::control::Control;
+use toksmith::error::{Error, Result};
+use toksmith::pretokenize::Isa;
+use toksmith::source::Text;
+use toksmith::transcode::{CharRange, CodeUnit, Measure, measure, write_units};
+use toksmith::{memory, room};
 
 /// From this number of characters on, a `str` is read in its own form. For a shorter one the interpreter
 /// makes its UTF-8, one character at a time, and keeps it as long as the `str` lives; this is fast for a
@@ -70,7 +71,7 @@ pub(super) fn with_many<T: Send>(
         };
         call::backed_text(text.cast::<PyString>().map_err(wrong)?).map_err(in_batch)
     })?;
-    let texts: Vec<&[u8]> = room::collected(owners.iter().map(|text| text.as_bytes()))?;
+    let texts: Vec<&[u8]> = room::collected(owners.iter().map(|text| text.as_bytes())).or_raise()?;
     let bytes = texts.iter().map(|text| text.len()).sum();
     call::sized(py, bytes, |control| work(&texts, control))
 }

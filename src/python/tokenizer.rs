@@ -14,6 +14,7 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict, PyString};
 
 use super::arrays::{Array, IdArray, Pairs};
+use super::errors::OrRaise;
 use super::formats::{object_of, of_json};
 use super::ids::{self, IdList};
 use super::objects::{Any, Dict, IntoObject, Items, List, Made};
@@ -23,31 +24,31 @@ use super::pretokenizer::{PyPretokenizer, PyTables};
 use super::special::{self, Special};
 use super::vocabulary::{SpecialSpecs, merges_of, tokens_of};
 use super::{call, errors, objects, text};
-use crate::control::Control;
-use crate::decode::TextDecoder;
-use crate::encode::{
+use toksmith::control::Control;
+use toksmith::decode::TextDecoder;
+use toksmith::encode::{
     Continuations, EncodedBatch, Encoder, FileOptions, LocatedIds, MarkedText, RandomMerges, Spans,
 };
-use crate::error::{Error, Result, show};
-use crate::formats::huggingface::Roles;
-use crate::formats::{self, FolderOptions, LoadOptions};
-use crate::room;
-use crate::shards::{self, NPY_HEADER_BYTES};
-use crate::source::Text;
-use crate::tokenizer::{self, Provenance};
-use crate::vocab::{Semantics, Vocab};
-use crate::{Boundary, EncodedPair, SpecialTokens};
+use toksmith::error::{Error, Result, show};
+use toksmith::formats::huggingface::Roles;
+use toksmith::formats::{self, FolderOptions, LoadOptions};
+use toksmith::room;
+use toksmith::shards::{self, NPY_HEADER_BYTES};
+use toksmith::source::Text;
+use toksmith::tokenizer::{self, Provenance};
+use toksmith::vocab::{Semantics, Vocab};
+use toksmith::{Boundary, EncodedPair, SpecialTokens};
 
 #[pyclass(frozen, weakref, module = "toksmith._core")]
 pub(super) struct Tokenizer {
-    pub(super) inner: crate::Tokenizer,
+    pub(super) inner: toksmith::Tokenizer,
 }
 
 impl Tokenizer {
     /// The tokenizer that `make` makes, without the GIL.
     pub(super) fn made(
         py: Python<'_>,
-        make: impl FnOnce() -> Result<crate::Tokenizer> + Send,
+        make: impl FnOnce() -> Result<toksmith::Tokenizer> + Send,
     ) -> PyResult<Self> {
         Ok(Tokenizer { inner: call::long(py, None, |_| make())? })
     }
@@ -141,7 +142,7 @@ impl Tokenizer {
         Self::made(vocab.py(), || {
             let vocab = Vocab::new(&tokens, merges.as_deref(), &special_tokens.0)?;
             let vocab = if ignore_merges { vocab.ignoring_merges() } else { vocab };
-            crate::Tokenizer::new(vocab, pattern.inner.clone(), Provenance::default())
+            toksmith::Tokenizer::new(vocab, pattern.inner.clone(), Provenance::default())
         })
     }
 
@@ -227,7 +228,7 @@ impl Tokenizer {
 
     /// The special tokens with usual names, by role.
     fn roles(&self) -> PyResult<BTreeMap<String, String>> {
-        let roles = formats::roles_of(&self.inner, &Roles::new())?.into_iter();
+        let roles = formats::roles_of(&self.inner, &Roles::new()).or_raise()?.into_iter();
         Ok(roles.map(|(role, name)| (role.to_owned(), name)).collect())
     }
 
@@ -292,7 +293,7 @@ impl Tokenizer {
     fn pruned(&self, py: Python<'_>, keep: Vec<u32>, fixed: Vec<u32>) -> PyResult<PrunedParts> {
         let (inner, old_ids, needed) = call::long(py, None, |_| self.inner.pruned(&keep, &fixed))?;
         let array = |ids: Vec<u32>| room::collected(ids.into_iter().map(i64::from)).map(Array).map(Made);
-        Ok((Tokenizer { inner }, array(old_ids)?, array(needed)?))
+        Ok((Tokenizer { inner }, array(old_ids).or_raise()?, array(needed).or_raise()?))
     }
 
     fn shrunk(&self, py: Python<'_>, size: usize) -> PyResult<Self> {
@@ -326,7 +327,7 @@ impl Tokenizer {
         let pairs = call::long(py, None, |_| self.inner.vocab().last_pairs())?;
         let indices =
             pairs.iter().map(|pair| pair.map_or([-1; 2], |(left, right)| [left.into(), right.into()]));
-        Ok(Made(Pairs(room::collected(indices)?.into_flattened())))
+        Ok(Made(Pairs(room::collected(indices).or_raise()?.into_flattened())))
     }
 
     /// `special` says which special tokens become their ids: all, none, or those of a `SpecialSet`.
@@ -393,7 +394,7 @@ impl Tokenizer {
             None => self.encoder().encode_batch(texts, special, workers, control),
             Some(merges) => self.encoder().encode_batch_randomly(texts, special, merges, workers, control),
         })?;
-        let starts = room::collected(starts.into_iter().map(|start| start as i64))?;
+        let starts = room::collected(starts.into_iter().map(|start| start as i64)).or_raise()?;
         Ok(Made((IdArray(ids), Array(starts))))
     }
 
@@ -571,7 +572,7 @@ impl Tokenizer {
         if skip_special || self.decoder().is_some_and(|decoder| !decoder.is_plain()) {
             let (mut all, replaces) = (self.all_ids(ids)?, errors == Some(c"replace"));
             if skip_special {
-                all = self.inner.without_special(&all)?;
+                all = self.inner.without_special(&all).or_raise()?;
             }
             let bytes = call::sized(py, size_of_val(&all[..]), |_| match replaces {
                 true => self.inner.decode(&all).map(String::into_bytes),
@@ -608,7 +609,7 @@ impl Tokenizer {
 
     fn token_bytes(&self, id: Any) -> PyResult<Made<&[u8]>> {
         let number = ids::extract_id(id, None)?;
-        let token = self.inner.vocab().token_bytes(number)?;
+        let token = self.inner.vocab().token_bytes(number).or_raise()?;
         let decoder = self.decoder().filter(|decoder| decoder.pieces().is_none());
         let replaced = decoder.and_then(|decoder| decoder.replaced().get(&number));
         Ok(Made(replaced.map_or(token, Vec::as_slice)))
@@ -625,7 +626,7 @@ impl Tokenizer {
 
     fn merges(&self, py: Python<'_>) -> PyResult<Items<(u32, u32)>> {
         let vocab = self.inner.vocab();
-        room::check_available(size_of_val(vocab.merges_by_index()))?;
+        room::check_available(size_of_val(vocab.merges_by_index())).or_raise()?;
         Ok(Made(List(py.detach(|| vocab.merges()))))
     }
 
@@ -650,8 +651,8 @@ impl Tokenizer {
     }
 }
 
-fn special_of(special: bool) -> crate::Special {
-    if special { crate::Special::Ids } else { crate::Special::Text }
+fn special_of(special: bool) -> toksmith::Special {
+    if special { toksmith::Special::Ids } else { toksmith::Special::Text }
 }
 
 fn pair_row(pair: EncodedPair) -> PairRow {
@@ -660,7 +661,7 @@ fn pair_row(pair: EncodedPair) -> PairRow {
 
 /// Encodes parts of a text to the ids of the whole text.
 #[pyclass(frozen, module = "toksmith._core")]
-pub(super) struct EncodeStream(Mutex<crate::EncodeStream>);
+pub(super) struct EncodeStream(Mutex<toksmith::EncodeStream>);
 
 #[pymethods]
 impl EncodeStream {
@@ -723,9 +724,9 @@ impl PyContinuations {
     /// `uint32`, shape (n,).
     fn prefix_ids(&self, prefix: Any) -> PyResult<Made<Array<u32>>> {
         let ids = match prefix.cast::<PyString>() {
-            Ok(text) => self.inner.prefix_ids(call::text(text)?.as_bytes())?,
+            Ok(text) => self.inner.prefix_ids(call::text(text)?.as_bytes()).or_raise()?,
             Err(_) => match prefix.extract::<PyBackedBytes>() {
-                Ok(bytes) => self.inner.prefix_ids(&bytes)?,
+                Ok(bytes) => self.inner.prefix_ids(&bytes).or_raise()?,
                 Err(_) => return Err(errors::wrong_type("a prefix is bytes or a str", prefix, "")),
             },
         };
@@ -744,7 +745,7 @@ impl PyContinuations {
     /// Raises:
     ///     KeyError: An id has no token; names the id and its index.
     fn heal(&self, ids: Any) -> PyResult<Healed> {
-        let (keep, allowed) = self.inner.heal(&self.tokenizer.get().all_ids(ids)?)?;
+        let (keep, allowed) = self.inner.heal(&self.tokenizer.get().all_ids(ids)?).or_raise()?;
         Ok((keep, allowed.map(Array).map(Made)))
     }
 

@@ -9,15 +9,16 @@ use pyo3::types::PyDict;
 
 use super::call;
 use super::counts::{AnyCounts, PyPretokenCounts};
+use super::errors::OrRaise;
 use super::formats::options_of;
 use super::objects::{Any, List, Made};
 use super::pretokenizer::PyPretokenizer;
 use super::tokenizer::Tokenizer;
-use crate::count::{self, PretokenCounts};
-use crate::error::Result;
-use crate::pretokenize::Pretokenizer;
-use crate::tokenizer;
-use crate::train::{self, ChoiceWindow, Layout, Measure, Merge, Options, Saver, SpecialIds, Start, Texts};
+use toksmith::count::{self, PretokenCounts};
+use toksmith::error::Result;
+use toksmith::pretokenize::Pretokenizer;
+use toksmith::tokenizer;
+use toksmith::train::{self, ChoiceWindow, Layout, Measure, Merge, Options, Saver, SpecialIds, Start, Texts};
 
 #[pyclass(frozen, module = "toksmith._core")]
 pub(super) struct Learned {
@@ -76,7 +77,8 @@ pub(super) fn learn(
     consume: bool,
 ) -> PyResult<Learned> {
     let options: Options = options_of(Some(options))?;
-    let made = checkpoint.as_ref().map_or(Ok(Vec::new()), |(made, ..)| train::merges_from_bytes(made))?;
+    let made =
+        checkpoint.as_ref().map_or(Ok(Vec::new()), |(made, ..)| train::merges_from_bytes(made)).or_raise()?;
     let start = Start { base: base.map(|base| base.inner.vocab()), forced: &forced, made: &made };
     let first = base.map_or(256, |base| base.inner.vocab_size() as u32);
     let taken = |counts: Bound<'_, PyPretokenCounts>| counts.get().taken(py, consume);

@@ -7,16 +7,17 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict};
 
+use super::errors::OrRaise;
 use super::objects::{self, Any};
-use crate::error::{show, show_text};
-use crate::room;
-use crate::vocab::SpecialSpec;
+use toksmith::error::{show, show_text};
+use toksmith::room;
+use toksmith::vocab::SpecialSpec;
 
 type MergePair = (PyBackedBytes, PyBackedBytes);
 
 /// The ids and bytes of a `dict[int, bytes]`.
 pub(super) fn tokens_of(vocab: &Bound<'_, PyDict>) -> PyResult<Vec<(u32, PyBackedBytes)>> {
-    let mut tokens = room::for_items(vocab.len())?;
+    let mut tokens = room::for_items(vocab.len()).or_raise()?;
     for (id, token) in vocab.iter() {
         let number = id.extract().map_err(|_| no_id("token", &shown(&token), shown(&id)))?;
         let bytes = token.extract().map_err(|_| {

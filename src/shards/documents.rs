@@ -1,10 +1,13 @@
 //! Encodes the documents of a job.
 
+use std::sync::Arc;
+
 use xxhash_rust::xxh64::xxh64;
 
 use super::conversations::{Conversations, EncodedRecord, RecordReader};
 use super::options::{HASHED_BYTES, ShardOptions};
 use super::special_ids::SpecialIds;
+use crate::arrow::Column;
 use crate::control::Control;
 use crate::encode::{Encoder, put_ids};
 use crate::error::{Error, Result};
@@ -24,6 +27,25 @@ pub trait TextBatch: Send {
     /// What is wrong with a row that has no text; empty if the texts are not the rows of a table.
     fn null_reason(&self) -> &str {
         ""
+    }
+}
+
+impl<T: AsRef<[u8]> + Send + Sync> TextBatch for Arc<[T]> {
+    fn texts(&self) -> Result<Vec<Option<&[u8]>>> {
+        room::collected(self.iter().map(|text| Some(text.as_ref())))
+    }
+}
+
+/// A column, and what is wrong with a row that has no text.
+impl TextBatch for (Arc<Column>, String) {
+    fn texts(&self) -> Result<Vec<Option<&[u8]>>> {
+        let texts = self.0.texts()?;
+        let rows = texts.texts.iter().enumerate();
+        room::collected(rows.map(|(row, text)| texts.is_valid(row).then_some(*text)))
+    }
+
+    fn null_reason(&self) -> &str {
+        &self.1
     }
 }
 

@@ -51,9 +51,8 @@ pub(crate) use regular::{Links, open_regular, write_whole};
 pub use skipped::Skipped;
 pub use sniff::format_of_file;
 pub use stamp::Stamp;
-#[cfg(feature = "python")]
-pub(crate) use stream::ByteStream;
+pub use stream::ByteStream;
 pub(crate) use streams::{Chunk, ChunkJob};
 pub use streams::{DocumentReader, ReadDocument};
 pub use text::Text;
-pub(crate) use utf8::valid_utf8;
+pub use utf8::valid_utf8;

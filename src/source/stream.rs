@@ -18,7 +18,7 @@ use crate::room;
 use crate::workers::BackgroundReader;
 
 /// A file that is read from front to back. A change of the file while it is read is an error.
-pub(crate) struct ByteStream {
+pub struct ByteStream {
     path: PathBuf,
     compression: Compression,
     /// Whether the first bytes are yet to be checked to be plain text.
@@ -38,7 +38,7 @@ enum Inner {
 
 impl ByteStream {
     /// Opens a file.
-    pub(crate) fn open(file: &InputFile) -> Result<Self> {
+    pub fn open(file: &InputFile) -> Result<Self> {
         let path = &file.path;
         let failed = |source| Error::Io { path: path.clone(), source };
         let meta = std::fs::metadata(path).map_err(failed)?;
@@ -89,7 +89,7 @@ impl ByteStream {
     }
 
     /// Appends up to `want` bytes and returns how many; 0 only at the end.
-    pub(crate) fn read(&mut self, want: usize, bytes: &mut Vec<u8>, control: &Control) -> Result<usize> {
+    pub fn read(&mut self, want: usize, bytes: &mut Vec<u8>, control: &Control) -> Result<usize> {
         let before = bytes.len();
         let count = self.read_any(want, bytes, control)?;
         if std::mem::take(&mut self.is_unchecked)

@@ -38,7 +38,7 @@ impl<'a> Text<'a> {
     }
 
     /// The UTF-8 of a part. It is borrowed from the text if possible, else written to `buffer`.
-    pub(crate) fn utf8<'b>(self, isa: Isa, range: Range<usize>, buffer: &'b mut Vec<u8>) -> Result<&'b [u8]>
+    pub fn utf8<'b>(self, isa: Isa, range: Range<usize>, buffer: &'b mut Vec<u8>) -> Result<&'b [u8]>
     where
         'a: 'b,
     {
@@ -50,7 +50,7 @@ impl<'a> Text<'a> {
     }
 
     /// Appends the UTF-8 of a part to `bytes`.
-    pub(crate) fn write(self, isa: Isa, range: Range<usize>, bytes: &mut Vec<u8>) -> Result<()> {
+    pub fn write(self, isa: Isa, range: Range<usize>, bytes: &mut Vec<u8>) -> Result<()> {
         let len = self.write_at(isa, range, bytes, bytes.len())?;
         bytes.truncate(len);
         Ok(())

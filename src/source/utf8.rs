@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 /// A text as valid UTF-8. With `replace`, invalid bytes are read as U+FFFD, as Python does; otherwise the
 /// error is the offset of the first one.
-pub(crate) fn valid_utf8(text: &[u8], replace: bool) -> Result<Cow<'_, [u8]>, u64> {
+pub fn valid_utf8(text: &[u8], replace: bool) -> Result<Cow<'_, [u8]>, u64> {
     if simdutf8::basic::from_utf8(text).is_ok() {
         return Ok(Cow::Borrowed(text));
     }

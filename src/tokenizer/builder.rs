@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::vocab::Vocab;
 
 /// What cuts the text for an encoder.
-pub(crate) enum Preprocessing {
+pub enum Preprocessing {
     /// A pattern that cuts all text.
     Pattern(Arc<SourcePattern>),
     /// The steps of a Hugging Face file.
@@ -34,16 +34,16 @@ impl From<Pipeline> for Preprocessing {
 
 /// What is known of a tokenizer besides its identity.
 #[derive(Default)]
-pub(crate) struct Provenance {
+pub struct Provenance {
     /// How it was trained.
-    pub(crate) record: Option<Record>,
+    pub record: Option<Record>,
     /// What its folder says besides ids.
-    pub(crate) origin: Option<Origin>,
+    pub origin: Option<Origin>,
 }
 
 impl Tokenizer {
     /// The tokenizer of a vocabulary.
-    pub(crate) fn new(
+    pub fn new(
         vocab: Vocab,
         preprocessing: impl Into<Preprocessing>,
         provenance: Provenance,

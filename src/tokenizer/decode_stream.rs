@@ -27,18 +27,18 @@ pub struct DecodeOptions {
 }
 
 /// What makes the text of streams.
-pub(crate) struct StreamDecoder {
+pub struct StreamDecoder {
     tokenizer: Tokenizer,
     /// Whether the stages of the decoder run, instead of joining bytes.
     is_staged: bool,
     skipped: FxHashSet<u32>,
-    pub(crate) options: DecodeOptions,
+    pub options: DecodeOptions,
     stops: Option<StopStrings>,
 }
 
 /// What is known of one stream.
 #[derive(Clone, Default, Serialize, Deserialize)]
-pub(crate) struct StreamState {
+pub struct StreamState {
     /// Bytes of a character that has not all arrived.
     pub(crate) bytes: Vec<u8>,
     /// How many spaces may still be taken off the front.
@@ -53,7 +53,7 @@ pub(crate) struct StreamState {
 
 impl StreamDecoder {
     /// `replaces_invalid` says that bytes that are not UTF-8 become U+FFFD.
-    pub(crate) fn new(tokenizer: &Tokenizer, options: DecodeOptions, replaces_invalid: bool) -> Result<Self> {
+    pub fn new(tokenizer: &Tokenizer, options: DecodeOptions, replaces_invalid: bool) -> Result<Self> {
         let decoder = tokenizer.decoder();
         let is_staged = decoder.is_some_and(|decoder| {
             !decoder.joins_bytes() && (replaces_invalid || decoder.stripped().is_none())
@@ -69,7 +69,7 @@ impl StreamDecoder {
     }
 
     /// The stop string that ended the text of a stream.
-    pub(crate) fn stopped(&self, stream: &StreamState) -> Option<&str> {
+    pub fn stopped(&self, stream: &StreamState) -> Option<&str> {
         self.options.stop.get(stream.stop?).map(String::as_str)
     }
 
@@ -77,7 +77,7 @@ impl StreamDecoder {
         self.tokenizer.decoder().filter(|_| self.is_staged)
     }
 
-    pub(crate) fn has_text(&self, id: u32, index: Option<usize>) -> Result<bool> {
+    pub fn has_text(&self, id: u32, index: Option<usize>) -> Result<bool> {
         match self.tokenizer.token_bytes(id) {
             Some(_) => Ok(!self.skipped.contains(&id)),
             None if self.options.skip_unknown => Ok(false),
@@ -86,7 +86,7 @@ impl StreamDecoder {
     }
 
     /// The state after the ids of a prompt, whose text is not returned. Ids without a text are passed over.
-    pub(crate) fn after(&self, prompt: &[u32], on_invalid: OnInvalid<'_>) -> Result<StreamState> {
+    pub fn after(&self, prompt: &[u32], on_invalid: OnInvalid<'_>) -> Result<StreamState> {
         let mut state = self.begun();
         for (index, &id) in prompt.iter().enumerate() {
             if self.has_text(id, Some(index))? {
@@ -100,7 +100,7 @@ impl StreamDecoder {
     }
 
     /// Adds an id that has a text; appends the text that is complete now.
-    pub(crate) fn add(
+    pub fn add(
         &self,
         stream: &mut StreamState,
         id: u32,
@@ -121,7 +121,7 @@ impl StreamDecoder {
     }
 
     /// Ends a text; appends what is left of it. The next id starts a new text.
-    pub(crate) fn finish(
+    pub fn finish(
         &self,
         stream: &mut StreamState,
         on_invalid: OnInvalid<'_>,

@@ -47,7 +47,7 @@ impl<T: AsRef<str> + Send + Sync> TextColumns for LazyText<T> {
 impl Tokenizer {
     /// The run of a text with its ids. Where the ids are random, they are made again together with what is
     /// known of them.
-    pub(crate) fn run_of(
+    pub fn run_of(
         &self,
         text: impl AsRef<str> + Send + Sync + 'static,
         ids: Vec<u32>,

@@ -10,7 +10,6 @@ mod change;
 mod decode_stream;
 mod identity;
 mod json;
-#[cfg(feature = "python")]
 mod lazy_text;
 mod origin;
 mod pair;
@@ -26,10 +25,10 @@ mod text;
 mod tokenizer;
 mod training;
 
-pub(crate) use builder::{Preprocessing, Provenance};
+pub(crate) use builder::Preprocessing;
+pub use builder::Provenance;
 pub use decode_stream::{DecodeOptions, DecodeStream};
-#[cfg(feature = "python")]
-pub(crate) use decode_stream::{StreamDecoder, StreamState};
+pub use decode_stream::{StreamDecoder, StreamState};
 pub use identity::state;
 pub(crate) use identity::vocab_fields;
 pub(crate) use json::line as json_line;
@@ -40,11 +39,10 @@ pub(crate) use origin::{
 pub use pair::{Boundary, EncodedPair};
 pub use pattern::SourcePattern;
 pub use pipeline::Pipeline;
-pub(crate) use pipeline::{PARTS, SETTINGS, added_token, cannot_hold, token_value};
+pub use pipeline::token_value;
+pub(crate) use pipeline::{PARTS, SETTINGS, added_token, cannot_hold};
 pub use record::Record;
-#[cfg(feature = "python")]
-pub(crate) use record::TIES;
+pub use record::TIES;
 pub use tokenizer::Tokenizer;
-#[cfg(feature = "python")]
-pub(crate) use training::built;
+pub use training::built;
 pub use training::{TrainOptions, train, train_files};

@@ -62,7 +62,7 @@ impl Tokenizer {
         self.pair(prompt, completion, boundary, special, &Control::none())
     }
 
-    pub(crate) fn pair(
+    pub fn pair(
         &self,
         prompt: &str,
         completion: &str,
@@ -119,7 +119,7 @@ impl Tokenizer {
         self.appended(ids, text, special, &Control::none())
     }
 
-    pub(crate) fn appended(
+    pub fn appended(
         &self,
         ids: &[u32],
         text: &str,

@@ -107,7 +107,7 @@ impl Pipeline {
         &self.steps
     }
 
-    pub(crate) fn template(&self) -> Option<&PostProcessor> {
+    pub fn template(&self) -> Option<&PostProcessor> {
         self.template.as_deref()
     }
 
@@ -260,7 +260,7 @@ pub(crate) fn cannot_hold(format: &str, reasons: &[String]) -> Error {
 }
 
 /// An added token as a `tokenizer.json` has it.
-pub(crate) fn token_value(AddedToken { id, content, flags, normalized }: &AddedToken) -> Value {
+pub fn token_value(AddedToken { id, content, flags, normalized }: &AddedToken) -> Value {
     json!({
         "id": id,
         "content": content,

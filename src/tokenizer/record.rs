@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::error::{Error, Result};
 
 /// The rules by which one of several pairs of equal count merges first.
-pub(crate) const TIES: [&str; 5] = ["bytes", "ids", "smallest_ids", "first", "huggingface"];
+pub const TIES: [&str; 5] = ["bytes", "ids", "smallest_ids", "first", "huggingface"];
 const MAX_COUNT: u64 = 1 << 63;
 
 /// The record of a training. It is no part of a tokenizer's identity.

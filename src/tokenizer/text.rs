@@ -113,7 +113,7 @@ impl Tokenizer {
         Document::of_ids(self.encoder().clone(), ids, special.into(), CHUNK_BYTES, &Control::none())
     }
 
-    pub(crate) fn check_document_of_ids(&self) -> Result<()> {
+    pub fn check_document_of_ids(&self) -> Result<()> {
         match self.decoder().is_none_or(|decoder| decoder.is_plain()) {
             true => Ok(()),
             false => Err(Error::Invalid(

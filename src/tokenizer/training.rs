@@ -136,7 +136,7 @@ fn trained(
 ///
 /// # Errors
 /// Those of [`build_vocab`]; [`Error::Invalid`] for another pattern than that of the steps.
-pub(crate) fn built(
+pub fn built(
     base: Option<&Tokenizer>,
     merges: &[Merge],
     layout: &Layout<'_>,

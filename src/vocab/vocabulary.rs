@@ -227,7 +227,7 @@ impl Vocab {
     }
 
     /// The list of merges as pairs of indices.
-    pub(crate) fn merges_by_index(&self) -> &[(u32, u32)] {
+    pub fn merges_by_index(&self) -> &[(u32, u32)] {
         &self.merges
     }
 

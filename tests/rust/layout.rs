@@ -94,7 +94,8 @@ fn paths(code: &str) -> Vec<String> {
     let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
     // A word that ends in `::` is the beginning of a tree in braces, which is among the statements.
     let words = code.split(|c: char| !is_part(c)).filter(|word| !word.ends_with(':'));
-    let inner = words.filter(|word| word.starts_with("crate::") || word.starts_with("super::"));
+    let roots = ["crate::", "super::", "toksmith::"];
+    let inner = words.filter(|word| roots.iter().any(|root| word.starts_with(root)));
     paths.extend(inner.map(str::to_owned));
     paths
 }
@@ -220,7 +221,7 @@ fn the_binding_uses_the_public_interface() {
         |path: &str| path.split("::").skip(1).take(2).map(str::to_owned).collect::<Vec<_>>().join("::");
     let is_inside = |path: &str| {
         let modules = ["vocab", "formats", "encode", "decode", "pipeline", "merge"];
-        path.starts_with("crate::") && modules.contains(&path.split("::").nth(1).unwrap_or_default())
+        path.starts_with("toksmith::") && modules.contains(&path.split("::").nth(1).unwrap_or_default())
     };
     let binding = files().into_values().filter(|(path, _)| path.starts_with("python"));
     let imports = binding.flat_map(|(_, text)| paths(&without_comments(&text)));

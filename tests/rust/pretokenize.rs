@@ -1,10 +1,10 @@
 //! Cuts and final pretokens under GPT-2's pattern, against a matcher that reads the pattern word by word.
 
-use proptest::prelude::*;
-use proptest::test_runner::RngSeed;
 use toksmith::pretokenize::class::{Class, class_of, decode_char, incomplete_tail};
 use toksmith::pretokenize::cut::CutRule;
 use toksmith::pretokenize::{Named, next};
+
+use crate::random::Random;
 
 /// One character of each class and length that the pattern or UTF-8 tells apart, and what contractions are
 /// made of.
@@ -96,84 +96,104 @@ fn every_short_string() {
     for_all_strings(4, &mut |text| check(text.as_bytes()));
 }
 
-fn soup(longest: usize) -> impl Strategy<Value = String> {
-    let parts = prop::collection::vec(prop::sample::select(ALPHABET.to_vec()), 0..longest);
-    parts.prop_map(|parts| parts.concat())
+/// How many random cases a test takes.
+const CASES: usize = 20_000;
+
+/// Up to `longest` characters of the alphabet.
+fn soup(random: &mut Random, longest: usize) -> String {
+    (0..random.below(longest)).map(|_| ALPHABET[random.below(ALPHABET.len())]).collect()
 }
 
 /// Bytes that make up valid, cut and impossible sequences alike.
-fn broken() -> impl Strategy<Value = Vec<u8>> {
+fn broken(random: &mut Random) -> Vec<u8> {
     let bytes =
         b"as' \n1.\x80\x85\x8f\x90\x9f\xa0\xa8\xbf\xc0\xc2\xc3\xe0\xe2\xe3\xe4\xed\xef\xf0\xf4\xf5\xff";
-    prop::collection::vec(prop::sample::select(bytes.to_vec()), 0..100)
+    let len = random.below(100);
+    random.text(bytes, len)
 }
 
-/// The same strings in every run.
-fn fixed_sample() -> ProptestConfig {
-    ProptestConfig {
-        cases: 20_000,
-        rng_seed: RngSeed::Fixed(1),
-        failure_persistence: None,
-        ..Default::default()
-    }
+/// Calls `each` for the cases of a test, with the same random numbers in every run.
+fn for_cases(mut each: impl FnMut(&mut Random)) {
+    let random = &mut Random::new(1);
+    (0..CASES).for_each(|_| each(random));
 }
 
-proptest! {
-    #![proptest_config(fixed_sample())]
-
-    #[test]
-    fn longer_strings(text in soup(9)) {
+#[test]
+fn longer_strings() {
+    for_cases(|random| {
+        let text = soup(random, 9);
         check(text.as_bytes());
-    }
+    });
+}
 
-    #[test]
-    fn strings_of_several_blocks(text in soup(150)) {
+#[test]
+fn strings_of_several_blocks() {
+    for_cases(|random| {
+        let text = soup(random, 150);
         check(text.as_bytes());
-    }
+    });
+}
 
-    #[test]
-    fn invalid_utf8(text in broken()) {
+#[test]
+fn invalid_utf8() {
+    for_cases(|random| {
+        let text = broken(random);
         check(&text);
-    }
+    });
+}
 
-    #[test]
-    fn any_bytes(text in prop::collection::vec(any::<u8>(), 0..200)) {
+#[test]
+fn any_bytes() {
+    for_cases(|random| {
+        let text = (0..random.below(200)).map(|_| random.next() as u8).collect::<Vec<u8>>();
         check(&text);
-    }
+    });
+}
 
-    #[test]
-    fn a_text_may_be_cut_where_it_is_said(text in soup(12)) {
+#[test]
+fn a_text_may_be_cut_where_it_is_said() {
+    for_cases(|random| {
+        let text = soup(random, 12);
         let text = text.as_bytes();
         let whole = naive_ends(text);
         let cuts: Vec<usize> = (0..=text.len()).filter(|&at| CutRule::Gpt2.is_cut(text, at)).collect();
         for &at in &cuts {
             let mut parts = naive_ends(&text[..at]);
             parts.extend(naive_ends(&text[at..]).iter().map(|end| at + end));
-            prop_assert_eq!(&parts, &whole, "cut at {}", at);
+            assert_eq!(&parts, &whole, "cut at {}", at);
         }
         for at in 0..=text.len() {
-            prop_assert_eq!(CutRule::Gpt2.next_cut(text, at), cuts.iter().copied().find(|&cut| cut >= at));
+            assert_eq!(CutRule::Gpt2.next_cut(text, at), cuts.iter().copied().find(|&cut| cut >= at));
         }
-    }
+    });
+}
 
-    /// A window never shows a cut that the whole text does not have.
-    #[test]
-    fn a_window_shows_no_cut_of_its_own(text in soup(12), from in 0_usize..8, short in 0_usize..8) {
+/// A window never shows a cut that the whole text does not have.
+#[test]
+fn a_window_shows_no_cut_of_its_own() {
+    for_cases(|random| {
+        let text = soup(random, 12);
+        let from = random.below(8);
+        let short = random.below(8);
         let text = text.as_bytes();
         let from = from.min(text.len());
         let window = &text[from..text.len() - short.min(text.len() - from)];
         for rule in [CutRule::Gpt2, CutRule::Cl100k, CutRule::O200k] {
             for at in 0..=window.len() {
                 let cut = rule.is_cut(window, at);
-                prop_assert!(!cut || rule.is_cut(text, from + at), "{rule:?} at {at}");
+                assert!(!cut || rule.is_cut(text, from + at), "{rule:?} at {at}");
                 let enough = at >= 3 && at + 4 <= window.len();
-                prop_assert!(cut || !enough || !rule.is_cut(text, from + at), "{rule:?} misses {at}");
+                assert!(cut || !enough || !rule.is_cut(text, from + at), "{rule:?} misses {at}");
             }
         }
-    }
+    });
+}
 
-    #[test]
-    fn settled_pretokens_stay(text in soup(14), broken in broken()) {
+#[test]
+fn settled_pretokens_stay() {
+    for_cases(|random| {
+        let text = soup(random, 14);
+        let broken = broken(random);
         for text in [text.as_bytes(), &broken] {
             let whole = naive_ends(text);
             for len in 0..text.len() {
@@ -181,13 +201,16 @@ proptest! {
                 let upto = |ends: &[usize]| -> Vec<usize> {
                     ends.iter().copied().filter(|&end| end <= bound).collect()
                 };
-                prop_assert_eq!(upto(&naive_ends(&text[..len])), upto(&whole), "{} of {:?}", len, text);
+                assert_eq!(upto(&naive_ends(&text[..len])), upto(&whole), "{} of {:?}", len, text);
             }
         }
-    }
+    });
+}
 
-    #[test]
-    fn an_incomplete_tail_is_what_the_standard_library_says(text in broken()) {
+#[test]
+fn an_incomplete_tail_is_what_the_standard_library_says() {
+    for_cases(|random| {
+        let text = broken(random);
         let mut rest: &[u8] = &text;
         let expected = loop {
             match std::str::from_utf8(rest) {
@@ -198,8 +221,8 @@ proptest! {
                 },
             }
         };
-        prop_assert_eq!(incomplete_tail(&text), expected);
-    }
+        assert_eq!(incomplete_tail(&text), expected);
+    });
 }
 
 #[test]

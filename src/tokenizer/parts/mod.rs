@@ -16,6 +16,6 @@ mod spaces;
 pub(crate) mod steps;
 
 pub use patterns::PatternEngines;
-pub(crate) use post_processor::read_post_processor;
+pub use post_processor::read_post_processor;
 pub use renumber::renumber;
 pub use steps::FilePipeline;

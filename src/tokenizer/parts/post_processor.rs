@@ -15,7 +15,7 @@ const MAX_TOKENS: usize = 4096;
 /// The maximum number of times that one text may stand in a template.
 const MAX_TEXTS: usize = 4;
 
-pub(crate) fn read_post_processor(value: &Value) -> Result<PostProcessor> {
+pub fn read_post_processor(value: &Value) -> Result<PostProcessor> {
     let mut steps = Vec::new();
     for part in Part::flat(value, "$.post_processor", "processors", MAX_STEPS)? {
         steps.extend(steps_of(&part)?);

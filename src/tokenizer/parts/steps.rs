@@ -16,7 +16,7 @@ use crate::encode::Encoder;
 use crate::error::Result;
 use crate::normalize::origin_of;
 use crate::pipeline::{AddedToken, Passage, Pipeline, PipelineParts, Rewrite, Stretch, Trust};
-use crate::pretokenize::{Junctions, Pattern, Pretokenizer, Unmatched};
+use crate::pretokenize::{Junctions, Pattern, Pretokenizer, SplitStage, Unmatched};
 use crate::room;
 use crate::spelling::TextSpelling;
 
@@ -34,7 +34,7 @@ pub struct FilePipeline {
     /// The pre-tokenizer alone, before the last cut.
     rewriting: Arc<Pipeline>,
     is_byte_level: bool,
-    pub(crate) decoder: Decoder,
+    pub decoder: Decoder,
 }
 
 impl FilePipeline {
@@ -184,13 +184,18 @@ impl FilePipeline {
         Ok((encoder, decoder))
     }
 
-    /// The pieces of a text, normalized, with a prefix before each that gets one; cut into pretokens if
-    /// `is_cut`. Where they come from is lost.
-    pub fn pieces(&self, text: &str, is_cut: bool) -> Result<Vec<Vec<u8>>> {
+    /// The stages that cut a text into pretokens.
+    pub fn stages(&self) -> &[SplitStage] {
+        &self.splits.after
+    }
+
+    /// The pieces of a text, normalized, with a prefix before each that gets one; cut into pretokens if no
+    /// one pattern does that. Where they come from is lost.
+    pub fn pieces(&self, text: &str) -> Result<Vec<Vec<u8>>> {
         let mut pieces = Vec::new();
-        let pretokenizer = match is_cut {
-            true => self.pretokenizer(),
-            false => pretokenizer::in_stages(&[]),
+        let pretokenizer = match self.splits.pattern {
+            None => self.pretokenizer(),
+            Some(_) => pretokenizer::in_stages(&[]),
         };
         self.for_each_piece(
             &self.parts.normalizer.normalized(text)?,

@@ -33,8 +33,8 @@ mod vocabulary;
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyDict, PyTuple};
 
-use crate::encode::marks;
-use crate::pretokenize::{Named, REGEX_VERSION, UNICODE_VERSION, Unmatched, spellings};
+use toksmith::encode::marks;
+use toksmith::pretokenize::{Named, REGEX_VERSION, UNICODE_VERSION, Unmatched, spellings};
 
 #[pymodule(gil_used = false)]
 mod _core {
@@ -78,16 +78,18 @@ mod _core {
 /// Adds the names of patterns.
 fn add_names(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
-    module.add("NO_PATTERN", crate::formats::NO_PATTERN)?;
-    let formats = crate::formats::FORMATS;
+    module.add("NO_PATTERN", toksmith::formats::NO_PATTERN)?;
+    let formats = toksmith::formats::FORMATS;
     module.add("FORMATS", formats.map(|kind| (kind.name, (kind.about, kind.files))).into_py_dict(py)?)?;
-    module.add("TIES", PyTuple::new(py, crate::tokenizer::TIES)?)?;
+    module.add("TIES", PyTuple::new(py, toksmith::tokenizer::TIES)?)?;
     module.add("UNMATCHED", PyTuple::new(py, [Unmatched::Keep, Unmatched::Drop].map(Unmatched::name))?)?;
-    module
-        .add("LONG_DOCUMENTS", PyTuple::new(py, crate::shards::LongDocument::NAMES.map(|(name, _)| name))?)?;
-    module.add("SPECIAL_IDS", PyTuple::new(py, crate::train::SpecialIds::NAMES.map(|(name, _)| name))?)?;
+    module.add(
+        "LONG_DOCUMENTS",
+        PyTuple::new(py, toksmith::shards::LongDocument::NAMES.map(|(name, _)| name))?,
+    )?;
+    module.add("SPECIAL_IDS", PyTuple::new(py, toksmith::train::SpecialIds::NAMES.map(|(name, _)| name))?)?;
     module.add("MARKS", marks::NAMES.into_py_dict(py)?)?;
-    module.add("META", crate::spelling::META)?;
+    module.add("META", toksmith::spelling::META)?;
     module.add("COMPILED_PATTERNS", [("kimi", spellings::KIMI)].into_py_dict(py)?)?;
     module.add(
         "NAMED_PATTERNS",
@@ -96,11 +98,11 @@ fn add_names(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("PATTERN_ALIASES", names_of(py, &spellings::ENCODINGS)?)?;
     module.add("PATTERN_SPELLINGS", names_of(py, &spellings::SPELLINGS)?)?;
     module.add("ONIGURUMA_SPELLINGS", names_of(py, &spellings::IN_ONIGURUMA)?)?;
-    module.add("NPY_HEADER_BYTES", crate::shards::NPY_HEADER_BYTES)?;
-    module.add("LLM_C_HEADER_BYTES", crate::shards::LLM_C_HEADER_BYTES)?;
-    module.add("MAX_LISTED", crate::shards::MAX_LISTED)?;
-    module.add("MAX_RECORD_BYTES", crate::source::MAX_RECORD_BYTES)?;
-    module.add("NOT_UTF8_ADVICE", crate::error::NOT_UTF8_ADVICE)?;
+    module.add("NPY_HEADER_BYTES", toksmith::shards::NPY_HEADER_BYTES)?;
+    module.add("LLM_C_HEADER_BYTES", toksmith::shards::LLM_C_HEADER_BYTES)?;
+    module.add("MAX_LISTED", toksmith::shards::MAX_LISTED)?;
+    module.add("MAX_RECORD_BYTES", toksmith::source::MAX_RECORD_BYTES)?;
+    module.add("NOT_UTF8_ADVICE", toksmith::error::NOT_UTF8_ADVICE)?;
     module.add("SHARD_FORMATS", shards::formats())?;
     module.add("UNICODE_VERSION", UNICODE_VERSION)?;
     module.add("REGEX_VERSION", REGEX_VERSION)
