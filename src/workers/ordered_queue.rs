@@ -1,6 +1,6 @@
 //! Jobs for worker threads, with the results in the order of the jobs.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::threads::{CHECK_INTERVAL, run, run_here_too};
@@ -100,8 +100,8 @@ struct QueueState<'t, J, T, W> {
     next: usize,
     /// The number of the next result to be taken.
     due: usize,
-    /// Results that wait for earlier ones, by the number of their job.
-    ready: BTreeMap<usize, T>,
+    /// Results that wait for earlier ones, with the numbers of their jobs. There are few.
+    ready: Vec<(usize, T)>,
     /// Placed results that are to be written.
     unwritten: VecDeque<(usize, W)>,
     /// The failed job with the lowest number, and its error. No job is begun after a failure.
@@ -122,7 +122,7 @@ impl<'t, J, T, W> OrderedQueue<'t, J, T, W> {
             place: Some(place),
             next: 0,
             due: 0,
-            ready: BTreeMap::new(),
+            ready: Vec::new(),
             unwritten: VecDeque::new(),
             failed: None,
         });
@@ -234,7 +234,7 @@ impl<'t, J, T, W> OrderedQueue<'t, J, T, W> {
     fn submit(&self, number: usize, result: Result<T>) -> Result<()> {
         let mut state = self.lock();
         match result {
-            Ok(result) if state.is_before_failure(number) => drop(state.ready.insert(number, result)),
+            Ok(result) if state.is_before_failure(number) => state.ready.push((number, result)),
             Ok(_) => {}
             Err(error) => {
                 state.fail(number, error)?;
@@ -242,12 +242,12 @@ impl<'t, J, T, W> OrderedQueue<'t, J, T, W> {
             }
         }
         while let due = state.due
-            && state.ready.contains_key(&due)
+            && let Some(at) = state.ready.iter().position(|(number, _)| *number == due)
             && let Some(place) = state.place.take()
         {
-            let result = state.ready.remove(&due);
+            let (_, result) = state.ready.swap_remove(at);
             drop(state);
-            let placed = result.map_or(Ok(Vec::new()), &mut *place);
+            let placed = place(result);
             let stopped = self.control.check();
             state = self.lock();
             state.place = Some(place);
@@ -299,7 +299,7 @@ impl<J, T, W> QueueState<'_, J, T, W> {
         }
         self.jobs = JobSource::Ended;
         self.unstarted.retain(|(unstarted, _)| *unstarted < number);
-        self.ready.retain(|ready, _| *ready < number);
+        self.ready.retain(|(ready, _)| *ready < number);
         if self.is_before_failure(number) {
             self.failed = Some((number, error));
         }
