@@ -18,15 +18,16 @@ export PIP_COMPILE := 0
 demo: build
 	@$(BIN)/python scripts/demo.py
 
-# The checks beside the tests of the core: most of their time is on one processor.
-test: $(VENV)/.installed
-	@echo 'Checking and testing the core: about five minutes with its builds'
+# What takes one processor most of the time runs beside other work: tools are installed and checks run beside the tests of
+# the core, and the documentation site is built beside the check of the stubs.
+test:
+	@echo 'Installing the tools of the tests, checking and testing the core: about five minutes with its builds'
 	@mkdir -p target; $(MAKE) check > target/check.log 2>&1 & check=$$!; \
 		trap "kill $$check; exit 130" INT TERM; $(MAKE) test-rust; status=$$?; \
 		wait $$check || { cat target/check.log; exit 1; }; exit $$status
-	@$(MAKE) test-python
-	@if $(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then $(MAKE) site; else \
-		echo 'Sphinx needs Python 3.11: the documentation site is not built'; fi
+	@if $(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then $(MAKE) --jobs=2 stubs site; else \
+		echo 'Sphinx needs Python 3.11: the documentation site is not built'; $(MAKE) stubs; fi
+	@$(MAKE) pytest
 
 # While one works: builds what changed in seconds, and runs the tests that belong to the changed files. `make dev
 # SINCE=main` takes all that differs from `main`.
@@ -58,7 +59,7 @@ build: $(VENV)/.maturin
 build-dev: $(VENV)/.installed
 	$(MATURIN) develop --quiet
 
-.PHONY: site wheel wheels-in-debian release-readme deny
+.PHONY: stubs pytest site wheel wheels-in-debian release-readme deny
 
 # The documentation site, in `target/site`. A warning is an error: links that lead nowhere, pages that no page lists.
 site: build-dev target/sphinx/.installed
@@ -124,8 +125,13 @@ test-rust:
 # Two tests at a time; then, each by itself, those that measure time, memory or what the whole machine has.
 WORKERS := 2
 
-test-python: build-dev
+test-python: stubs
+	@$(MAKE) pytest
+
+stubs: build-dev
 	$(BIN)/python -m mypy.stubtest toksmith._core
+
+pytest:
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not long and not alone"
 	$(BIN)/pytest -m "alone and not long" $$(grep -rlE 'mark\.alone' tests --include='*.py')
 
