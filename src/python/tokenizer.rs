@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict, PyString};
 
-use super::arrays::{Array, IdArray, Pairs};
+use super::arrays::{self, Array, IdArray, Pairs};
 use super::errors::OrRaise;
 use super::formats::{object_of, of_json};
 use super::ids::{self, IdList};
@@ -50,7 +50,9 @@ impl Tokenizer {
         py: Python<'_>,
         make: impl FnOnce() -> Result<toksmith::Tokenizer> + Send,
     ) -> PyResult<Self> {
-        Ok(Tokenizer { inner: call::long(py, None, |_| make())? })
+        let inner = call::long(py, None, |_| make())?;
+        arrays::prepare(py)?;
+        Ok(Tokenizer { inner })
     }
 
     /// The core of the tokenizer that an argument is, or names.

@@ -1,4 +1,4 @@
-"""What works with NumPy alone, without the other packages that toksmith depends on."""
+"""What works with NumPy alone, without the other packages that toksmith depends on; and when NumPy is used first."""
 
 import subprocess
 import sys
@@ -41,3 +41,21 @@ def test_another_pattern_needs_regex(tmp_path: Path) -> None:
     code = WITHOUT + r"toksmith.train(iter(['low']), 258, pattern=r'\w+|\W+')"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, cwd=tmp_path)
     assert b"import of regex" in done.stderr.splitlines()[-1]
+
+
+def test_the_first_array_does_not_wait_for_numpy() -> None:
+    """The interface of NumPy is read when a tokenizer is made, if the program has imported NumPy."""
+    code = """
+import numpy.lib, toksmith
+tokenizer = toksmith.train(iter(["low low lower"]), 260)
+numpy.lib.NumpyVersion = None  # the crate `numpy` would call it
+print(tokenizer.encode_to_numpy("lower").tolist() == tokenizer.encode("lower"))
+"""
+    assert subprocess.check_output([sys.executable, "-c", code], text=True) == "True\n"
+
+
+@pytest.mark.parametrize("module", ["None", "type(sys)('numpy')"])
+def test_a_module_in_the_place_of_numpy_is_not_used(module: str) -> None:
+    code = f"import sys\nsys.modules['numpy'] = {module}\nimport toksmith\n"
+    code += "print(toksmith.train(iter(['low low lower']), 260).encode('low'))"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).startswith("[")
