@@ -27,8 +27,8 @@ fn import_numpy(py: Python<'_>) -> PyResult<()> {
 /// reads NumPy's version and functions. A call of a server should not wait for that.
 pub(super) fn prepare(py: Python<'_>) -> PyResult<()> {
     let modules = py.import("sys")?.getattr("modules")?;
-    // NumPy 2 and NumPy 1. A program may have put something else in the place of `numpy` itself.
-    if modules.contains("numpy._core.multiarray")? || modules.contains("numpy.core.multiarray")? {
+    // A program may have put something else in the place of NumPy, or None to forbid its import.
+    if modules.get_item("numpy").is_ok_and(|numpy| numpy.hasattr("__version__").unwrap_or(false)) {
         Array(Vec::<u32>::new()).object(py)?;
     }
     Ok(())

@@ -55,7 +55,8 @@ print(tokenizer.encode_to_numpy("lower").tolist() == tokenizer.encode("lower"))
 
 
 @pytest.mark.parametrize("module", ["None", "type(sys)('numpy')"])
-def test_a_module_in_the_place_of_numpy_is_not_used(module: str) -> None:
-    code = f"import sys\nsys.modules['numpy'] = {module}\nimport toksmith\n"
+@pytest.mark.parametrize("before", ["sys", "sys, numpy"])
+def test_a_module_in_the_place_of_numpy_is_not_used(before: str, module: str) -> None:
+    code = f"import {before}\nsys.modules['numpy'] = {module}\nimport toksmith\n"
     code += "print(toksmith.train(iter(['low low lower']), 260).encode('low'))"
     assert subprocess.check_output([sys.executable, "-c", code], text=True).startswith("[")
